@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.present import build
 from tuibench.core.model import FedInput, ModelSummary, Point
-from tuibench.core.reason import legacy_text
+from tuibench.core.reason import Failure, error_text, legacy_text
 from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges
 from tuibench.present.preamble import EngineFact, Preamble, StreamChoice, feed_lines, model_line, preamble_text
@@ -59,13 +59,17 @@ def test_points_of_several_models_name_their_model() -> None:
 
 def test_failed_inputs_have_a_reason_and_no_rotation() -> None:
     failed = {"inputs": (), "chosen": {}, "dims": {}, "distinct": 0}
-    point = build.point(**failed, failure=("inputs", "inputs", "give --dim mask=N"))
+    point = build.point(**failed, failure=Failure("inputs", "inputs", error_text("give --dim mask=N")))
     text = preamble_text(replace(PREAMBLE, points=(point,)))
     assert "No inputs: give --dim mask=N" in text.splitlines() and "Rotating" not in text
-    several = [build.point(**failed, batch=n, failure=("memory", "inputs", "no room")) for n in (16, 32)]
+    several = [
+        build.point(**failed, batch=n, failure=Failure("memory", "inputs", error_text("no room"))) for n in (16, 32)
+    ]
     lines = feed_lines([build.point(dims={}), *several], ["m.onnx"])
     assert "batch 16/32: No inputs: out of memory in making inputs: no room" in lines
-    said = build.point(**failed, batch=2, failure=("inputs", "inputs", "batch 2: the model allows 1 only"))
+    said = build.point(
+        **failed, batch=2, failure=Failure("inputs", "inputs", error_text("batch 2: the model allows 1 only"))
+    )
     assert "No inputs: batch 2: the model allows 1 only" in feed_lines([build.point(dims={}), said], ["m.onnx"])
 
 

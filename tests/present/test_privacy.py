@@ -34,7 +34,7 @@ def private_run() -> RunResult:
     failure = Failure("exception", "load", error_text(message), None, f"{model}_data is gone\n/proc/cpuinfo")
     point = build.point(
         bundle="/tmp/secret-client/b.npz", reference=Reference("/tmp/secret-client/r.npz", None, None),
-        notes=(f"from {inputs}",), failure=("inputs", "inputs", f"{inputs}: bad"),
+        notes=(f"from {inputs}",), failure=Failure("inputs", "inputs", error_text(f"{inputs}: bad")),
     )  # fmt: skip
     samples = Samples(5, 5, "/tmp/secret-client/0-1.z")
     cells = (

@@ -2,49 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import tuibench
 from tests.present.build import HOSTILE
-from tuibench.core import reason as core_reason
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LossPoint, NodeCost, Roofline
 from tuibench.core.reason import Reason, because, legacy_text, upgrade_end
 from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain
-from tuibench.present import reason as reason_module
-from tuibench.present.profile.reason import PROFILE_WORDS
 from tuibench.present.reason import _WORDS, export_words, no_interval_words, read_end, read_words, reason_words, worded
 
 TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "target": 0.02, "limit_s": 30.0}
-
-
-def codes() -> Iterator[str]:
-    """Yield the codes in the package, written literally or as a name of `core/reason.py`."""
-    for path in Path(tuibench.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-                first = node.args[0]
-                found = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
-                if node.func.id in ("Reason", "because", "Unknown"):
-                    yield from (str(each.value) for each in found if isinstance(each, ast.Constant))
-                    yield from (getattr(core_reason, each.id, "") for each in found if isinstance(each, ast.Name))
-
-
-def test_every_code_has_words() -> None:
-    assert set(codes()) <= _WORDS.keys() | {""}
-
-
-def test_every_code_has_one_entry() -> None:
-    tree = ast.parse(Path(reason_module.__file__).read_text(encoding="utf-8"))
-    tables = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
-    (table,) = (node for node in tables if None in node.keys)  # the one that takes in those of a profile
-    own = [key for key in table.keys if key is not None]
-    assert len(own) + len(PROFILE_WORDS) == len(_WORDS)
 
 
 @pytest.mark.parametrize(

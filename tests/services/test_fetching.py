@@ -92,6 +92,6 @@ def test_child_death_is_an_error_with_its_last_output(
     broken.mkdir()
     (broken / "sitecustomize.py").write_text("import os\nos.write(2, b'it broke\\n')\nos._exit(9)\n")
     monkeypatch.setenv("PYTHONPATH", f"{broken}:{os.environ['PYTHONPATH']}")
-    with pytest.raises(ModelError, match="ended with code 9") as caught:
+    with pytest.raises(ModelError, match="ended_without_answer") as caught:
         ModelFetch("hf:org/repo", places).carry_out(lambda _: None)
     assert caught.value.hint == "it broke"

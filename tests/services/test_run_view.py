@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.build import QUIET, make_spec
+from tests.refusal import refused
 from tests.services.script import HERE, SECOND_NS, SHA, ScriptedRun
 from tests.store.data import make_id
 from tuibench.core import activity
 from tuibench.core.activity import Live, RunView
 from tuibench.core.cell import Noise
-from tuibench.core.errors import StoreError, StoreNewer
+from tuibench.core.errors import StoreDamaged, StoreNewer
 from tuibench.core.reason import Reason, because
 from tuibench.core.schema import NEWEST
 from tuibench.core.spec import Limits
@@ -340,7 +341,7 @@ def test_journal_of_another_version_is_an_explained_error(run: ScriptedRun, ev: 
     eyes.look()
     run.say(ev, **fields)
     for _ in range(2):
-        with pytest.raises(StoreError, match="cannot be read"):
+        with refused(StoreDamaged, "event_damaged", event=ev):
             eyes.look()
 
 

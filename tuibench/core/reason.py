@@ -158,7 +158,7 @@ class Failure:
         if data.get("kind") == "memory":
             text = said.removeprefix("out of memory: ").removesuffix(": out of memory")
             return data | {"message": {"code": OUT_OF_MEMORY, "fields": {"text": text}}}
-        return data
+        return data | {"message": {"code": ERROR, "fields": {"text": said}}}
 
     def reason(self) -> Reason:
         """Return the failure as a field of another reason."""

@@ -131,7 +131,10 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
             if pooled and value is None:
                 reasons[f"tuibench.cells[{place}].pooled.percentiles.{name}"] = _too_few(pooled)
     for place, point in enumerate(run.points):
-        if point.bundle is None and point.failure is None:
+        if point.failure is not None:
+            failure = plain["points"][place]["failure"]
+            plain["points"][place]["failure"] = [failure[name] for name in ("kind", "phase", "message")]
+        elif point.bundle is None:
             reasons[f"tuibench.points[{place}].bundle"] = (
                 "the inputs were deleted with the run; its seed makes them again"
             )

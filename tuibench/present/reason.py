@@ -134,7 +134,7 @@ def export_words(reason: Reason | None) -> str:
         return str(reason.fields.get("signal", ""))
     if reason == Reason(MAX_TIME):
         return "max-time"
-    if reason.code == LEGACY_TEXT:
+    if reason.code in (LEGACY_TEXT, ERROR):
         return str(reason.fields.get("text", ""))
     return no_interval_words(reason, 4096)
 

@@ -16,7 +16,6 @@ from tuibench.core.record import strictly
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.schema import NEWEST, require_form, require_kind
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.text import show
 from tuibench.runs.journal import NONSENSE, check_execution, check_fields, check_plan, check_spec
 from tuibench.runs.profile.parts import Parts
 from tuibench.runs.track import Done, Track, count_cells, new_tracks, pool, summarize
@@ -80,7 +79,7 @@ class Replay:
         """Apply one event; raise StoreNewer if it needs a newer version, StoreDamaged if it is invalid."""
         if event.get("v", NEWEST) != NEWEST:
             require_form("this run", event["v"], event.get("versions"))
-        with _nonsense_as_damage(f"event {event['seq']} ({show(event['ev'], 40)}) is damaged"):
+        with _nonsense_as_damage("event_damaged", number=event["seq"], event=event["ev"]):
             check_fields(event)
             self._apply(event)
 
@@ -142,7 +141,7 @@ class Replay:
         """Return everything measured so far."""
         from tuibench.runs.result import make_result  # 6 ms that a list of runs does not need
 
-        with _nonsense_as_damage("no result can be made of its events"):
+        with _nonsense_as_damage("events_without_result"):
             return make_result(self)
 
     @property
@@ -295,12 +294,12 @@ def read_reason(plain: Any) -> Reason | None:
 
 
 @contextmanager
-def _nonsense_as_damage(what: str) -> Iterator[None]:
+def _nonsense_as_damage(code: str, **fields: Any) -> Iterator[None]:
     """Raise StoreDamaged for errors caused by invalid events."""
     try:
         yield
     except NONSENSE as error:
-        raise StoreDamaged("journal_damaged", event=what, text=str(error)) from error
+        raise StoreDamaged(code, **fields, text=str(error)) from error
 
 
 def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, Reason | None]:

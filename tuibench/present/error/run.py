@@ -7,6 +7,8 @@ from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.present.error.kind import Fields, Told
 
+_START_AGAIN = "start the benchmark again; the journal is unchanged"
+
 
 def holder_words(fields: Fields) -> str:
     """Describe the process that measures to a waiting user."""
@@ -48,9 +50,13 @@ RUN_ERRORS: dict[str, Told] = {
     "journal_unwritable": ("the journal of the run cannot be written: {text}", "tuibench resume goes on"),
     "disk_full": ("the disk is full", "free some space, then run tuibench resume"),
     "journal_unopened": ("the journal of run {run:id} cannot be read: {text}", ""),
-    "journal_damaged": (
-        "the journal of this run cannot be read: {event}: {text:80}",
-        "start the benchmark again; the journal is unchanged",
+    "event_damaged": (
+        "the journal of this run cannot be read: event {number} ({event:40}) is damaged: {text:80}",
+        _START_AGAIN,
+    ),
+    "events_without_result": (
+        "the journal of this run cannot be read: no result can be made of its events: {text:80}",
+        _START_AGAIN,
     ),
     "ended_without_plan": ("run {run:id} ended before there was a plan", ""),
     "samples_not_copied": ("samples cannot be copied to {path}: {text}", ""),
