@@ -13,6 +13,7 @@ from tuibench.core.machine import Places
 from tuibench.core.model import ModelState, refer
 from tuibench.core.stored import Metadata, ModelReference, Project, ProjectRow, TrashEntry, Version
 from tuibench.core.text import show
+from tuibench.present.error.words import message_words
 from tuibench.store.context import is_ulid
 from tuibench.store.project_files import ORDERS, name_after, sort_rows
 from tuibench.store.projects import untaken
@@ -168,7 +169,7 @@ def place(store: Store, result: RunResult, metadata: Metadata) -> tuple[Metadata
         found, said = _named(store, wanted, model, metadata.rerun_of) if wanted else _adopted(store, model)
     except (StoreError, UsageError) as error:
         # Save the measurement without a project; the user can assign one later.
-        return replace(metadata, project=None), f"it belongs to no project: {error}"
+        return replace(metadata, project=None), f"it belongs to no project: {message_words(error)}"
     return replace(metadata, project=found), said
 
 
