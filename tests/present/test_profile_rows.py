@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from tests.present.profile.sample_data import make_costs, make_loss, make_performance, make_profile
+from tests.refusal import refused
 from tuibench.core.profile import LOSS
 from tuibench.core.text import width_of
+from tuibench.present.error.words import hint_words
 from tuibench.present.profile.export import profile_csv, profile_markdown
 from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
 from tuibench.present.profile.shown import Shown
@@ -44,13 +46,13 @@ def test_all_layers_of_a_shared_weight_are_shown() -> None:
 def test_unknown_layer_is_refused_with_similar_names() -> None:
     view = view_of(make_profile())
     weight = next(row.weight for row in view.rows if row.weight)
-    with pytest.raises(UnknownLayer) as caught:
+    with refused(UnknownLayer, "unknown_layer", given=weight[:-1]) as caught:
         view.selected(Shown(layer=weight[:-1]))
-    assert weight in caught.value.hint
-    with pytest.raises(UnknownLayer, match="no layer is called '999'") as caught:
+    assert weight in caught.value.reason.fields["similar"]
+    with refused(UnknownLayer, "unknown_layer", given="999", similar=[]) as caught:
         view_of(make_costs()).selected(Shown(layer="999"))
-    assert "by its number" in caught.value.hint
-    with pytest.raises(UnknownLayer, match="no layer is called 'None'"):
+    assert "by its number" in hint_words(caught.value)
+    with refused(UnknownLayer, "unknown_layer", given="None"):
         view.selected(Shown(layer="None"))
 
 

@@ -11,7 +11,9 @@ from typing import IO, Any, cast
 
 import pytest
 
+from tests.refusal import refused
 from tuibench.core.errors import TuibenchError
+from tuibench.core.reason import because
 from tuibench.services.active_run import ActiveRun
 
 
@@ -53,6 +55,6 @@ def test_request_reaches_the_runner_complete(tmp_path: Path) -> None:
 def test_runner_death_by_any_signal_is_reported(tmp_path: Path, number: int, name: str) -> None:
     with (
         started(tmp_path / "run", f"kill -{number} $$", b"\n") as run,
-        pytest.raises(TuibenchError, match=f"the runner died by {name} before there was a plan"),
+        refused(TuibenchError, "ended_unplanned", why=because("runner_killed", signal=name)),
     ):
         run.result()

@@ -3,8 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
+from tests.refusal import refused
 from tuibench.core.errors import WriteError
 from tuibench.services.state_file import keep_copy
 
@@ -19,5 +18,5 @@ def test_last_copy_is_in_a_file_private_to_its_user(tmp_path: Path) -> None:
 
 def test_unwritable_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "state").write_bytes(b"")
-    with pytest.raises(WriteError, match="cannot be written"):
+    with refused(WriteError, "copy_unwritable"):
         keep_copy(tmp_path / "state", "x")

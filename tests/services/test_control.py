@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.build import make_spec
+from tests.refusal import refused
 from tests.services.script import ScriptedRun
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
@@ -92,21 +93,21 @@ def test_run_of_another_host_gets_the_request_in_its_directory(directory: RunDir
 @pytest.mark.parametrize("state", [activity.FINISHED, activity.FAILED, activity.INTERRUPTED, activity.UNSAVED])
 def test_ended_run_is_left_unchanged(directory: RunDirectory, state: str) -> None:
     for ask in (cancel, finish, lambda run, info: extend(run, info, TICKET, None)):
-        with pytest.raises(UsageError, match=f"is {state}"):
+        with refused(UsageError, "run_in_state", state=state):
             ask(directory, info_of(directory, state))
     assert not (directory.path / "wishes").exists() and not directory.cancel_asked
 
 
 @pytest.mark.parametrize("more_s", [0.0, -1.0, float("nan"), float("inf"), 1e8])
 def test_zero_and_infinite_time_are_refused(directory: RunDirectory, more_s: float) -> None:
-    with pytest.raises(UsageError, match="expected more than 0"):
+    with refused(UsageError, "more_time_out_of_range", subject="--by:"):
         extend(directory, info_of(directory), TICKET, more_s)
     assert not (directory.path / "wishes").exists()
 
 
 def test_request_that_cannot_be_written_is_reported(directory: RunDirectory) -> None:
     (directory.path / "wishes").touch()
-    with pytest.raises(WriteError, match="cannot be signalled: "):
+    with refused(WriteError, "run_unreachable"):
         finish(directory, info_of(directory))
 
 
@@ -116,7 +117,7 @@ def test_run_that_has_just_broken_off_is_not_reported_as_finishing(tmp_path: Pat
     run.plan()
     info = info_of(run.directory)
     run.end("interrupted", saved=False)
-    with pytest.raises(UsageError, match="ended before it could be finished"):
+    with refused(UsageError, "ended_before_finish"):
         finish(run.directory, replace(info, pid=os.getpid()))
     assert not ControlRequests(run.directory.path).finish_asked
 

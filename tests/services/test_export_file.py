@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from tests.present import build
-from tests.refusal import refused
 from tuibench.core.errors import ExitCode, UsageError, WriteError
 from tuibench.core.formats import format_of
+from tuibench.core.reason import Reason, because
 from tuibench.present.export import render
+from tuibench.present.reason import reason_words
 from tuibench.services.export_file import check_target, write_export
 
 
@@ -24,11 +25,11 @@ def umask() -> Iterator[None]:
     os.umask(before)
 
 
-def refusal(path: object) -> WriteError:
+def refusal(path: object) -> Reason:
     with pytest.raises(WriteError) as caught:
         check_target(str(path))
     assert caught.value.exit_code == ExitCode.STORE
-    return caught.value
+    return caught.value.reason
 
 
 def test_file_suffix_selects_the_format() -> None:
@@ -36,7 +37,7 @@ def test_file_suffix_selects_the_format() -> None:
     forms = ["csv", "markdown", "json", "json", "json", "json", "json", "json"]
     assert [format_of(name) for name in names] == forms
     for name in ("a.html", "a.HTM"):
-        with refused(UsageError, "format_unsupported", path=name, format="HTML"):
+        with pytest.raises(UsageError, match="HTML is not supported in this version"):
             check_target(name)
 
 
@@ -61,10 +62,11 @@ def test_unwritable_target_is_refused_before_measuring(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "null").symlink_to("/dev/null")
     (tmp_path / "loop").symlink_to("loop")
-    assert refusal(tmp_path / "none" / "out.json").hint == "make its directory first"
-    assert "is a directory" in refusal(tmp_path).message
-    assert "not a regular file" in refusal(tmp_path / "pipe").message
-    assert refusal(tmp_path / "null").hint == "use -x - for stdout"
+    missing = refusal(tmp_path / "none" / "out.json")
+    assert (missing.code, missing.fields["missing"]) == ("target_unwritable", True)
+    assert refusal(tmp_path) == because("target_is_directory", path=str(tmp_path))
+    for name in ("pipe", "null"):
+        assert refusal(tmp_path / name) == because("target_not_regular", path=str(tmp_path / name))
     refusal(tmp_path / "loop")
     refusal(tmp_path / "file" / "out.json")
     refusal(tmp_path / ("x" * 300))
@@ -78,7 +80,9 @@ def test_read_only_directory_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
 
     # Permissions do not stop root, so the test raises the kernel's error itself.
     monkeypatch.setattr(os, "open", read_only)
-    assert refusal(tmp_path / "out.json").message.endswith("cannot be written: read-only file system")
+    fields = {"path": str(tmp_path / "out.json"), "text": "Read-only file system", "missing": False}
+    assert refusal(tmp_path / "out.json") == Reason("target_unwritable", fields)
+    assert reason_words(Reason("target_unwritable", fields)).endswith("cannot be written: read-only file system")
 
 
 def test_exported_file_is_complete_with_the_mode_of_the_umask(tmp_path: Path, umask: None) -> None:

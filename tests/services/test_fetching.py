@@ -10,9 +10,12 @@ import pytest
 
 from tests.cli.shell import until
 from tests.model.download.server import Handler, Loopback, file_route, serve
+from tests.refusal import refused
 from tuibench.core.errors import ExitCode, ModelError, TuibenchError, UsageError, WriteError
 from tuibench.core.machine import Places
 from tuibench.core.model import FetchProgress
+from tuibench.core.reason import because
+from tuibench.present.error.words import error_line
 from tuibench.services.models import ModelFetch
 
 BODY = b"0123456789" * 20_000
@@ -92,6 +95,8 @@ def test_child_death_is_an_error_with_its_last_output(
     broken.mkdir()
     (broken / "sitecustomize.py").write_text("import os\nos.write(2, b'it broke\\n')\nos._exit(9)\n")
     monkeypatch.setenv("PYTHONPATH", f"{broken}:{os.environ['PYTHONPATH']}")
-    with pytest.raises(ModelError, match="ended_without_answer") as caught:
+    why = because("ended_without_answer", code=9)
+    with refused(ModelError, "child_died", task="fetch", file="hf:org/repo", why=why, tail="it broke") as caught:
         ModelFetch("hf:org/repo", places).carry_out(lambda _: None)
-    assert caught.value.hint == "it broke"
+    line = "fetching hf:org/repo ended with code 9 and no answer; it broke"
+    assert error_line(caught.value) == line

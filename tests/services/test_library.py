@@ -8,13 +8,16 @@ from typing import Any, cast
 
 import pytest
 
+from tests.refusal import refused
 from tests.services.script import ScriptedRun
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core.activity import CANCELLED, ELSEWHERE, FINISHED, INTERRUPTED, RUNNING, UNSAVED, WAITING, RunInfo
 from tuibench.core.errors import UnknownId
 from tuibench.core.machine import Places
+from tuibench.core.reason import because
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
+from tuibench.present.error.words import hint_words
 from tuibench.runs.directory import RunDirectory
 from tuibench.services import runs as run_services
 from tuibench.services.library import Library, NeverSaved, StillRunning
@@ -112,18 +115,14 @@ def test_several_benchmarks_are_removed_and_restored_together(store: Store) -> N
     assert entry is not None and set(entry.benchmarks) == {make_id(2), make_id(3)}
     assert ids(library) == [make_id(4), make_id(1)]
     library.remove(["0001"])
-    with pytest.raises(UnknownId) as caught:
+    with refused(UnknownId, "in_trash", given="0003", id=make_id(3)):
         library.find("0003")
-    assert (caught.value.message, caught.value.hint) == (
-        "0003 is in the trash",
-        "tuibench trash restore 0003 brings it back",
-    )
     assert library.restore("0003").id == entry.id
     assert ids(library) == [make_id(n) for n in (4, 3, 2)]
     assert library.undo().benchmarks == (make_id(1),)
-    with pytest.raises(UnknownId, match="nothing to undo"):
+    with refused(UnknownId, "nothing_to_undo"):
         library.undo()
-    with pytest.raises(UnknownId, match="trash is empty"):
+    with refused(UnknownId, "trash_empty"):
         library.restore("0003")
 
 
@@ -139,8 +138,9 @@ def test_active_run_is_cancelled_only_on_request(store: Store) -> None:
     library, runs = open_library(
         store, info(9, RUNNING), saves=lambda _: store.benchmarks.add(make_small(9), Metadata())
     )
-    with pytest.raises(StillRunning, match="0009 is still running") as caught:
+    with pytest.raises(StillRunning) as caught:
         library.remove(["0001", "0009"])
+    assert caught.value.reason == because("runs_still_running", ids=[make_id(9)])
     assert [run.id for run in caught.value.runs] == [make_id(9)] and not runs.cancelled
     removal = library.remove(["0001", "0009"], cancel=True)
     assert runs.cancelled == [make_id(9)]
@@ -168,16 +168,16 @@ def test_run_without_measurements_leaves_nothing_to_remove(store: Store) -> None
 def test_unlisted_run_is_named_with_its_possible_commands(store: Store, state: str, resumable: bool, hint: str) -> None:
     library, _ = open_library(store, info(9, state, "mine", resumable=resumable))
     for token in ("0009", "mine"):
-        with pytest.raises(UnknownId, match=f"{token} is a run that is not in the store: it is {state}") as caught:
+        with refused(UnknownId, "run_not_in_store", given=token, state=state, resumable=resumable) as caught:
             library.find(token)
-        assert hint in caught.value.hint
+        assert hint in hint_words(caught.value)
 
 
 def test_unsaved_run_is_deleted_for_good_only_on_request(store: Store) -> None:
     library, runs = open_library(store, info(9, INTERRUPTED, "mine", executions=5))
     for token in ("0009", "mine"):
         assert [run.executions for run in library.targets([token]).unsaved] == [5]
-        with pytest.raises(NeverSaved, match="0009: the measurements are not saved"):
+        with refused(NeverSaved, "runs_not_saved", ids=[make_id(9)]):
             library.remove(["0001", token], cancel=True)
     assert not runs.discarded and make_id(1) in ids(library)
     removal = library.remove(["0001", "0009"], discard=True)
@@ -201,8 +201,8 @@ def test_run_saved_during_the_lookup_keeps_its_journal(store: Store) -> None:
 def test_journal_of_a_stored_or_removed_result_is_kept(store: Store) -> None:
     library, runs = open_library(store, info(1, FINISHED), info(2, FINISHED), info(9, ELSEWHERE, "away"))
     assert library.remove(["0001"], discard=True).entry is not None
-    for token, words in (("0001", "is in the trash"), ("0009", "elsewhere"), ("away", "elsewhere")):
-        with pytest.raises(UnknownId, match=words):
+    for token, code in (("0001", "in_trash"), ("0009", "run_not_in_store"), ("away", "run_not_in_store")):
+        with refused(UnknownId, code, given=token):
             library.remove([token], discard=True)
     assert not runs.discarded
 
@@ -271,9 +271,7 @@ def test_store_check_knows_runs_that_can_restore_lost_records(
 def test_unsaved_run_is_described_by_its_measurements(store: Store) -> None:
     measured, empty = info(9, INTERRUPTED, executions=5), info(8, CANCELLED)
     library, _ = open_library(store, measured, empty)
-    with pytest.raises(NeverSaved, match=r"^0009: the measurements are not saved yet$") as caught:
+    with refused(NeverSaved, "runs_not_saved", ids=[make_id(9)], first=make_id(9)):
         library.remove(["0008", "0009"])
-    assert caught.value.hint == "tuibench resume 0009 saves it"
-    with pytest.raises(NeverSaved, match="0008: nothing was measured") as caught:
+    with refused(NeverSaved, "runs_without_measurements", ids=[make_id(8)]):
         library.remove(["0008"])
-    assert caught.value.hint == ""

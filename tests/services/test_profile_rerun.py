@@ -12,11 +12,11 @@ from tests.services.test_forms import TINY, alter
 from tests.services.test_project_profiles import Launched, launched
 from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import profile_run
-from tuibench.core.errors import ModelError
 from tuibench.core.ids import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
 from tuibench.services.models import Models
+from tuibench.services.reruns import ModelGone
 
 __all__ = ["launched"]
 
@@ -81,7 +81,7 @@ def test_missing_model_prevents_start_and_shows_alternative(stage: Stage, launch
     start = stage.services.profile_forms.open("", stage.one)
     assert "is missing; tuibench rerun" in start.error and "--model PATH" in start.error
     assert stage.services.profile_forms.check(start.values, start.project, stage.one).errors == {"model": start.error}
-    with pytest.raises(ModelError, match="is missing"):
+    with pytest.raises(ModelGone):
         stage.again()
     assert launched == []
     # The repeat key without a question gives the same error: the set-up has no field for another file.
@@ -97,7 +97,7 @@ def test_record_without_directories_matches_no_local_file(stage: Stage, other: P
     # The paths are as in an export.
     one = add(stage.services, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
     assert other.samefile("net.onnx")
-    with pytest.raises(ModelError, match="is missing"):
+    with pytest.raises(ModelGone):
         stage.again(one)
     assert launched == []
 

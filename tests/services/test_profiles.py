@@ -84,13 +84,15 @@ def test_model_that_cannot_run_is_read_instead(home: Path, asked: list[Any], mon
     def ask(task: str, request: dict[str, Any], **_: Any) -> Any:
         asked.append((task, request))
         if not request.get("static"):
-            raise ModelError("died by SIGSEGV")
+            raise ModelError("child_died", why=because("died", signal="SIGSEGV"))
         return to_plain(COSTS)
 
     monkeypatch.setattr(theory, "ask_child", ask)
     assert Services().profiles.costs(str(MODEL)) == COSTS
     assert [bool(request.get("static")) for _, request in asked] == [False, True]
-    assert asked[1][1]["static"] == to_plain(because("unoptimized_failed", failure="died by SIGSEGV"))
+    assert asked[1][1]["static"] == to_plain(
+        because("unoptimized_failed", failure=because("child_died", why=because("died", signal="SIGSEGV")))
+    )
     # The poorer answer is not cached for the next session, in which the run may succeed.
     assert list((Services().settings.places.cache / "theory").glob("*")) == []
     services = Services()
@@ -108,7 +110,7 @@ def test_model_that_never_ends_is_soon_read_instead(
         hear = options["hear"]
         limits.append([options["timeout_s"], hear({"running": True}), hear({"running": False}), hear({})])
         if not request.get("static"):
-            raise PhaseTimeout("no answer within 30 s")
+            raise PhaseTimeout("child_died", why=because("no_answer", s=30))
         asked.append(request["static"])
         return to_plain(COSTS)
 
@@ -116,7 +118,9 @@ def test_model_that_never_ends_is_soon_read_instead(
     assert Services().profiles.costs(str(MODEL)) == COSTS
     # Reading may take long, one run may not: others wait for the machine meanwhile.
     assert limits[0] == [120.0, 30.0, 120.0, None]
-    assert asked[0] == to_plain(because("unoptimized_failed", failure="no answer within 30 s"))
+    assert asked[0] == to_plain(
+        because("unoptimized_failed", failure=because("child_died", why=because("no_answer", s=30)))
+    )
 
 
 def test_no_model_runs_for_its_costs_during_a_measurement(

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.present.profile.sample_data import make_profile
+from tests.refusal import refused
 from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import profile_run, stock_profiles
-from tuibench.core.errors import TuibenchError
+from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.profile import LOSS, PERFORMANCE
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.services.api import Services
@@ -215,7 +216,7 @@ def test_theory_export_refuses_to_overwrite_model(tmp_path: Path) -> None:
     shutil.copy(services.models.find("sample:tiny").source.path, model)
     project = services.projects.create(services.models.find(str(model)).source, "m", "", {})[0].project.id
     before = model.read_bytes()
-    with pytest.raises(TuibenchError, match="overwrite"):
+    with refused(UsageError, "export_overwrites", path=str(model)):
         services.theory.export(project, FLOPS, str(model))
     with pytest.raises(TuibenchError):
         services.theory.export(project, FLOPS, f"{tmp_path}/no/a.json")

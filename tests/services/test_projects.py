@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.model.factory import encoder, save
+from tests.refusal import refused
 from tests.services.script import ScriptedRun
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.errors import ModelError, UnknownId, UsageError
@@ -106,7 +107,7 @@ def test_project_under_measurement_is_not_removed(projects: Projects, source: Mo
     run = ScriptedRun(projects.places.runs, 7, metadata={"project": project})
     run.hold()
     run.begin()
-    with pytest.raises(UsageError, match="0007: still measured for it"):
+    with refused(UsageError, "project_in_use", ids=[run.id]):
         projects.remove("other", "mine")
     projects.remove(other)
     run.let_go()

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.model.factory import encoder, save
-from tests.store.data import make_small
+from tests.refusal import refused
+from tests.store.data import make_id, make_small
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.machine import Places
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.services.models import inspect
-from tuibench.services.reruns import Repetition
+from tuibench.services.reruns import ModelChanged, ModelGone, Repetition
 from tuibench.store.benchmark_file import join_metadata, summarize
 
 pytestmark = pytest.mark.usefixtures("shared_answers")
@@ -61,11 +62,9 @@ def test_unchanged_model_is_measured_by_its_absolute_path(places: Places, model:
 def test_changed_model_needs_confirmation(places: Places, model: Path) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)))
     touched(model)
-    with pytest.raises(ModelError) as caught:
+    with refused(ModelChanged, "measured_model_changed", file=str(model), benchmark=make_id(1)) as caught:
         Repetition(record, places, refuse).settle((), changed=False)
     assert caught.value.exit_code == ExitCode.MODEL
-    assert "has changed since 0001 was measured" in caught.value.message
-    assert "--changed" in caught.value.hint and "--model PATH" in caught.value.hint
     assert Repetition(record, places, refuse).settle((), changed=True) == (ModelSource(str(model), str(model)),)
 
 
@@ -74,9 +73,8 @@ def test_missing_model_can_be_replaced_by_a_path(places: Places, model: Path, tm
     moved = tmp_path / "moved.onnx"
     model.rename(moved)
     for changed in (False, True):
-        with pytest.raises(ModelError, match="is missing") as caught:
+        with refused(ModelGone, "measured_model_gone", file=str(model), benchmark=make_id(1)):
             Repetition(record, places, refuse).settle((), changed=changed)
-        assert "tuibench rerun 0001 --model PATH" in caught.value.hint
     source = ModelSource(str(moved), str(moved))
     assert Repetition(record, places, refuse).settle((source,), changed=False) == (source,)
 
@@ -85,9 +83,8 @@ def test_different_model_replaces_only_with_changed_allowed(places: Places, mode
     record = stored(places, ModelSource("m.onnx", str(model)))
     other = ModelSource(*[save(encoder(), tmp_path / "other.onnx")] * 2)
     touched(Path(other.path))
-    with pytest.raises(ModelError, match="differs from the model that 0001 measured") as caught:
+    with refused(ModelChanged, "other_model", model=other.asked, benchmark=make_id(1)):
         Repetition(record, places, refuse).settle((other,), changed=False)
-    assert "--changed" in caught.value.hint
     assert Repetition(record, places, refuse).settle((other,), changed=True) == (other,)
 
 
@@ -117,7 +114,7 @@ def test_sample_is_taken_from_the_current_installation(places: Places, model: Pa
     touched(installed)
     # A file of equal size and time, as in packages: at another path only its content counts.
     os.utime(installed, ns=(5, record.result.models[0].files[0].mtime_ns))
-    with pytest.raises(ModelError, match="has changed"):
+    with refused(ModelChanged, "measured_model_changed", file=str(installed)):
         Repetition(record, places, locate).settle((), False)
 
 
@@ -137,13 +134,13 @@ def test_imported_benchmark_has_no_trusted_path(
     spec = replace(record.result.spec, models=(ModelSource("m.onnx", "m.onnx"),))
     imported = replace(record, result=replace(record.result, spec=spec))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match="is missing"):
+    with refused(ModelGone, "measured_model_gone", file="m.onnx"):
         Repetition(imported, places, refuse).settle((), True)
     assert Repetition(imported, places, refuse).settle((ModelSource(str(model), str(model)),), False)
 
 
 def test_foreign_result_cannot_be_repeated(places: Places, model: Path) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)), foreign="deepsparse.benchmark 1.8.0")
-    with pytest.raises(UsageError, match=r"0001 was measured by deepsparse.benchmark 1.8.0") as caught:
+    with refused(UsageError, "measured_elsewhere", id=make_id(1), tool="deepsparse.benchmark 1.8.0") as caught:
         Repetition(record, places, refuse)
     assert caught.value.exit_code == ExitCode.USAGE

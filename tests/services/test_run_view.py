@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.build import QUIET, make_spec
-from tests.refusal import refused
 from tests.services.script import HERE, SECOND_NS, SHA, ScriptedRun
 from tests.store.data import make_id
 from tuibench.core import activity
 from tuibench.core.activity import Live, RunView
 from tuibench.core.cell import Noise
-from tuibench.core.errors import StoreDamaged, StoreNewer
+from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.core.reason import Reason, because
 from tuibench.core.schema import NEWEST
 from tuibench.core.spec import Limits
-from tuibench.present.reason import reason_words
+from tuibench.present.reason import reason_hint, reason_words
 from tuibench.runs import journal as journal_module
 from tuibench.runs.observer import StateContext
 from tuibench.services import run_view as watching
@@ -265,7 +264,8 @@ def test_run_without_a_plan_shows_its_reason(run: ScriptedRun) -> None:
     run.end("failed", reason="m.onnx: not a model", error=error)
     view = watch(run).look()
     assert (view.status, view.saved, view.result) == ("failed", False, None)
-    assert reason_words(view.reason) == "m.onnx: not a model; check the path"
+    assert reason_words(view.reason) == "m.onnx: not a model"
+    assert view.reason is not None and reason_hint(view.reason) == "check the path"
 
 
 def test_signals_are_named_in_words(run: ScriptedRun) -> None:
@@ -341,8 +341,9 @@ def test_journal_of_another_version_is_an_explained_error(run: ScriptedRun, ev: 
     eyes.look()
     run.say(ev, **fields)
     for _ in range(2):
-        with refused(StoreDamaged, "event_damaged", event=ev):
+        with pytest.raises(StoreError) as caught:
             eyes.look()
+        assert caught.value.reason.code == ("journal_unread" if ev == "waiting" else "event_damaged")
 
 
 def test_run_resumed_by_a_newer_version_is_not_shown_as_before(run: ScriptedRun) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.refusal import refused
 from tests.services.script import SHA, ScriptedRun
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
@@ -80,7 +81,7 @@ def test_fresh_home_is_empty_and_stays_empty(services: Services, home: Path) -> 
     assert (first.runs, first.notices) == ((), ())
     assert services.monitor.look() == first
     assert (services.projects.list(), services.library.list(), services.library.trash()) == ((), (), ())
-    with pytest.raises(UnknownId, match="nothing to undo"):
+    with refused(UnknownId, "nothing_to_undo"):
         services.library.undo()
     assert sorted(home.rglob("*")) == before
 
@@ -99,10 +100,10 @@ def test_active_run_is_removed_only_on_request(services: Services, home: Path) -
     run.hold()
     run.begin(pid=None)
     run.plan()
-    with pytest.raises(StillRunning, match="still running"):
+    with refused(StillRunning, "runs_still_running", ids=[run.id]):
         services.library.remove([run.id])
     run.let_go()
-    with pytest.raises(NeverSaved, match="nothing was measured"):
+    with refused(NeverSaved, "runs_without_measurements", ids=[run.id]):
         services.library.remove([run.id])
     assert removal_words(services.library.remove([run.id], discard=True)) == "deleted 0001 permanently: 0 executions"
     assert services.monitor.look().runs == ()
@@ -302,5 +303,5 @@ def test_first_rows_do_not_wait_for_unneeded_data(home: Path, store: Store) -> N
 
 def test_command_of_imported_result_is_refused(services: Services) -> None:
     imported = services.exchange.import_file(str(ROOT / "tests/fixtures/import/deepsparse-0.10.0.json"))
-    with pytest.raises(TuibenchError, match=r"no command repeats it: deepsparse.benchmark 0.10.0 measured it"):
+    with refused(UsageError, "no_command", tool="deepsparse.benchmark 0.10.0"):
         services.library.command(imported.row.id)

@@ -23,11 +23,10 @@ from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, percent, size
-from tuibench.present.error.words import message_words
 from tuibench.present.preamble import DryRun, dry_run_json, dry_run_text
 from tuibench.present.profile.shown import Shown
 from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
-from tuibench.present.reason import reason_words
+from tuibench.present.reason import read_words, reason_words
 from tuibench.present.run_list import resume_words
 from tuibench.services.active_run import ActiveRun, ending_code
 from tuibench.services.api import Services
@@ -125,8 +124,7 @@ class Following:
             publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
             self._report_saving(result)
         except (OSError, TuibenchError) as error:
-            said = message_words(error) if isinstance(error, TuibenchError) else show(error)
-            self._say(f"tuibench: {said}")
+            self._say(f"tuibench: {error}")
 
     def _beside(self, result: RunResult) -> SideBySide | None:
         if self._partner is None or result.spec.profile is not None:
@@ -154,7 +152,7 @@ class Following:
         short = short_id(run.id)
         if end.get("saved") is False:
             self._say(
-                f"tuibench: measured, not saved: {end.get('why', '')}; "
+                f"tuibench: measured, not saved: {read_words(end.get('why'))}; "
                 f"tuibench resume {short} tries again, tuibench export {short} -x FILE saves it elsewhere"
             )
         elif end.get("saved") and not self._request.quiet:

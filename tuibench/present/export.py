@@ -28,7 +28,7 @@ def render(
     if form != JSON.name and run.spec.profile is not None:
         return profile_text(run, form, shown, name)
     if shown is not None:
-        raise UsageError("of a benchmark nothing can be chosen", "--sort, --filter and the like are of a profile")
+        raise UsageError("no_choice_of_benchmark")
     # lazy: each format needs another module
     writer = importlib.import_module(_WRITERS[form])
     return str(writer.dumps(run, beside) if form == JSON.name else writer.dumps(run))

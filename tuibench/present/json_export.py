@@ -14,6 +14,7 @@ from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.scenario import find
 from tuibench.core.settings.command import again
 from tuibench.present.cells import batch_size, first_cell, model_index, model_of
+from tuibench.present.error.words import message_words
 from tuibench.present.headline import comparison_sentence, conclusions, result_headline
 from tuibench.present.profile.shown import shown_profile
 from tuibench.present.reason import all_words, export_words, reason_words
@@ -164,7 +165,7 @@ def _again(run: RunResult, reasons: dict[str, str]) -> str:
     try:
         return "" if run.foreign else again(run.spec)
     except UsageError as error:
-        reasons["tuibench.again"] = error.message
+        reasons["tuibench.again"] = message_words(error)
         return ""
 
 

@@ -245,7 +245,7 @@ class RunLog:
         words = words if names_status else f"{status}: {words}"
         if event.get("saved"):
             return f"{words}; saved"
-        return f"{words}; not saved: {event.get('why', '')}" if event.get("saved") is False else words
+        return f"{words}; not saved: {read_words(event.get('why'))}" if event.get("saved") is False else words
 
 
 def drift_words(drift: float | None) -> str:

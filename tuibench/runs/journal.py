@@ -60,8 +60,8 @@ _FIELDS: dict[str, dict[str, Any]] = {
         **dict.fromkeys(("n", "round", "done", "of", "live"), int | None),
     },
     "run_end": {
-        **dict.fromkeys(("status", "why", "project", "note"), str | None),
-        "reason": _REASON,
+        **dict.fromkeys(("status", "project", "note"), str | None),
+        **dict.fromkeys(("reason", "why"), _REASON),
         **dict.fromkeys(("cells", "cells_done", "executions", "exit_code"), int | None),
         "saved": bool | None,
         "error": dict[str, Any] | None,

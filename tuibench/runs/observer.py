@@ -28,7 +28,7 @@ from tuibench.runs.journal import (
     read_error,
     read_history,
 )
-from tuibench.runs.replay import Replay, replay
+from tuibench.runs.replay import Replay, read_reason, replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
 _BEGINS = Reason("beginning")
@@ -110,7 +110,7 @@ def _judge(replay: Replay, context: StateContext, held: bool, run: str) -> tuple
     if end.get("saved") and saved is False:
         return activity.UNSAVED, Reason("record_gone")
     if end.get("saved") is False and not saved:
-        return activity.UNSAVED, because("not_saved", why=str(end.get("why") or ""))
+        return activity.UNSAVED, because("not_saved", why=read_reason(end.get("why")))
     if status == "cancelled":
         return activity.CANCELLED, reason
     if status == "finished":

@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError, signal_name
-from tuibench.core.ids import short_id
 from tuibench.core.reason import Reason, because
 from tuibench.core.result import RunResult
-from tuibench.present.reason import reason_words
 from tuibench.runs.directory import LOG, hold_scratch
 from tuibench.runs.observer import Event, RunObserver, ignore_event
 from tuibench.runs.replay import display_names
@@ -83,8 +81,7 @@ class ActiveRun(RunObserver):
     def _require_own(self) -> None:
         """Raise HostBusy if another runner resumed the run first; its journal is not ours to report."""
         if not self.begun and self._process.wait() == ExitCode.BUSY:
-            short = short_id(self.id)
-            raise HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
+            raise HostBusy("has_a_runner", run=self.id)
 
     def detach(self) -> None:
         """Detach the run, unless it has ended meanwhile."""
@@ -143,10 +140,10 @@ class ActiveRun(RunObserver):
         if not self.replay.planned and self.replay.end.get("status", "interrupted") == "interrupted":
             code = self._process.wait()
             if code == ExitCode.STORE:
-                raise no_room(self.run_dir.parent, self._last_line())
-            raise TuibenchError(f"{reason_words(self._how_it_ended())} before there was a plan")
+                raise no_room(str(self.run_dir.parent), self._last_line())
+            raise TuibenchError("ended_unplanned", why=self._how_it_ended())
         if not self.replay.start:
-            raise TuibenchError(f"run {short_id(self.id)} has nothing to save: no event of its journal can be read")
+            raise TuibenchError("no_event_to_save", run=self.id)
         return self.replay.result()
 
     def close(self) -> None:

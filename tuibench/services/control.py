@@ -11,10 +11,8 @@ from contextlib import contextmanager, suppress
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import TuibenchError, UsageError, WriteError
-from tuibench.core.ids import short_id
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.units import seconds
 from tuibench.host.system import start_ticks
 from tuibench.runs.control import MAX_S, ControlRequests
 from tuibench.runs.directory import RunDirectory
@@ -30,7 +28,7 @@ _END = (signal.SIGTERM, signal.SIGCONT)
 def cancel(directory: RunDirectory, info: RunInfo) -> None:
     """End a run and wait for its end; on another machine, only write the request."""
     if info.state != activity.ELSEWHERE:
-        _require_alive(info, "tuibench ps --all lists")
+        _require_alive(info, "cancel")
     with _reaching(info):
         directory.ask_to_cancel()
     if info.state == activity.ELSEWHERE:
@@ -39,23 +37,20 @@ def cancel(directory: RunDirectory, info: RunInfo) -> None:
         try:
             _signal(info.pid, info.pid_start, _END)
         except PermissionError as error:
-            raise UsageError(f"process {info.pid} belongs to another user", "ask its owner") from error
+            raise UsageError("process_of_other_user", pid=info.pid) from error
     deadline = time.monotonic() + _CANCEL_S
     while directory.is_held():
         if time.monotonic() > deadline:
-            raise TuibenchError(f"run {short_id(info.id)} has not ended yet", "it will within a minute")
+            raise TuibenchError("run_ends_slowly", run=info.id)
         time.sleep(_CANCEL_LOOK_S)
 
 
 def finish(directory: RunDirectory, info: RunInfo) -> None:
     """Request the end of a run after the current execution, of a profile once it can be shown."""
-    short = short_id(info.id)
     if info.state == activity.WAITING:
-        raise UsageError(
-            f"run {short} is queued; it has nothing to finish", f"tuibench cancel {short} removes it from the queue"
-        )
+        raise UsageError("run_queued", run=info.id)
     if info.state != activity.ELSEWHERE:
-        _require_alive(info, f"tuibench resume {short} --finish saves the partial result" if info.resumable else "")
+        _require_alive(info, "finish")
     requests = ControlRequests(directory.path)
     with _reaching(info):
         requests.ask_to_finish()
@@ -63,39 +58,31 @@ def finish(directory: RunDirectory, info: RunInfo) -> None:
     if info.state != activity.ELSEWHERE and not directory.is_held():
         requests.forget_finish()
         if not _is_finished(directory):
-            raise UsageError(f"run {short} ended before it could be finished", "see tuibench ps --all")
+            raise UsageError("ended_before_finish", run=info.id)
 
 
 def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | None) -> None:
     """Request more time per cell; None repeats each cell's original time."""
-    short, requests = short_id(info.id), ControlRequests(directory.path)
+    requests = ControlRequests(directory.path)
     if info.state != activity.ELSEWHERE:
-        _require_alive(info, f"tuibench resume {short} measures the rest" if info.resumable else "")
+        _require_alive(info, "extend")
     spec = from_plain(BenchmarkSpec, directory.request()["spec"])
     if spec.profile is not None:
-        raise UsageError(
-            f"run {short} makes a profile, which has no target to come closer to",
-            "tuibench profile takes --processes, --runs and --samples",
-        )
+        raise UsageError("profile_without_target", run=info.id)
     effort = spec.effort
     if effort.target is None:
-        raise UsageError(
-            f"run {short} measures a fixed number of executions and aims at no target",
-            f"tuibench rerun {short} with another number of --executions measures more",
-        )
+        raise UsageError("run_without_target", run=info.id)
     wanted_s = effort.limit_s if more_s is None else more_s
     if not 0 < wanted_s <= MAX_S:
-        raise UsageError(f"--by: expected more than 0 and at most {seconds(MAX_S)}")
+        raise UsageError("more_time_out_of_range", subject="--by:", most_s=MAX_S)
     if requests.finish_asked:
-        raise UsageError(f"run {short} is being finished on request", f"tuibench rerun {short} measures it again")
+        raise UsageError("run_finishing", run=info.id)
     with _reaching(info):
         requests.ask_for_time(ticket, wanted_s)
     _knock(directory, info)
     if info.state != activity.ELSEWHERE and not directory.is_held():
         requests.withdraw(ticket)
-        raise UsageError(
-            f"run {short} ended before it could be given more", f"tuibench rerun {short} measures it again"
-        )
+        raise UsageError("ended_before_more", run=info.id)
 
 
 def _is_finished(directory: RunDirectory) -> bool:
@@ -104,21 +91,20 @@ def _is_finished(directory: RunDirectory) -> bool:
     return ends is not None and ends[1].get("status") == "finished"
 
 
-def _require_alive(info: RunInfo, hint: str) -> None:
+def _require_alive(info: RunInfo, asked: str) -> None:
     if info.state not in activity.ALIVE:
-        raise UsageError(f"run {short_id(info.id)} is {info.state}", hint)
+        raise UsageError("run_in_state", run=info.id, state=info.state, asked=asked, resumable=info.resumable)
 
 
 @contextmanager
 def _reaching(info: RunInfo) -> Iterator[None]:
     """Turn errors of writing a request into errors about the run."""
-    short = short_id(info.id)
     try:
         yield
     except PermissionError as error:
-        raise UsageError(f"run {short} belongs to another user", "ask its owner") from error
+        raise UsageError("run_of_other_user", run=info.id) from error
     except OSError as error:
-        raise WriteError(f"run {short} cannot be signalled: {error.strerror or error}") from error
+        raise WriteError("run_unreachable", run=info.id, text=error.strerror or str(error)) from error
 
 
 def _knock(directory: RunDirectory, info: RunInfo) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tuibench.core.errors import ExitCode, HostBusy, TooManyFiles, TuibenchError, WriteError, signal_name
-from tuibench.core.ids import short_id
-from tuibench.core.text import show
+from tuibench.core.reason import Reason, because, error_text
 from tuibench.runs.directory import LOG, RunDirectory, draw_path, list_runs, make_private, sweep
 from tuibench.runs.task import child_environment, python_command, read_tail
 from tuibench.store.directories import is_private
@@ -68,32 +67,32 @@ def spare_root() -> Path:
     return _temporary() / f"tuibench-{os.getuid()}" / "runs"
 
 
-def usable_root(root: Path) -> tuple[Path, str]:
+def usable_root(root: Path) -> tuple[Path, Reason | None]:
     """Return a writable directory for runs, and why it is not `root` if it differs."""
     why = why_unusable(root)
-    if not why:
-        return root, ""
+    if why is None:
+        return root, None
     spare = spare_root()
     problem = why_unusable(spare)
-    if problem:
-        raise no_room(spare, problem)
-    return spare, f"{show(str(root), 120)}: {why}"
+    if problem is not None:
+        raise no_room(str(spare), problem)
+    return spare, why
 
 
-def why_unusable(root: Path) -> str:
-    """Return why runs cannot be kept below `root`, '' if they can; create it if it is missing."""
+def why_unusable(root: Path) -> Reason | None:
+    """Return why runs cannot be kept below `root`, None if they can; create it if it is missing."""
     try:
         make_private(root)
         if not is_own(root):
-            return "it belongs to another user, or others may write there"
+            return Reason("directory_shared")
         if not os.access(root, os.W_OK | os.X_OK):
-            return os.strerror(errno.EACCES).lower()
+            return error_text(os.strerror(errno.EACCES).lower())
         room = os.statvfs(root)
     except OSError as error:
-        return (error.strerror or str(error)).lower()
+        return error_text((error.strerror or str(error)).lower())
     if room.f_flag & os.ST_RDONLY:
-        return os.strerror(errno.EROFS).lower()
-    return "the disk is full" if room.f_bavail * room.f_frsize < _LEAST_ROOM else ""
+        return error_text(os.strerror(errno.EROFS).lower())
+    return Reason("disk_full") if room.f_bavail * room.f_frsize < _LEAST_ROOM else None
 
 
 def is_own(root: Path) -> bool:
@@ -110,19 +109,20 @@ def spare_runs() -> list[RunDirectory]:
         return []  # no such directory: no runs
 
 
-def no_room(where: object, reason: str | None) -> WriteError:
-    """Return the error for a run whose directory cannot be created."""
-    if reason is not None and reason.lower() == os.strerror(errno.EMFILE).lower():
+def no_room(where: str, why: Reason | str | None) -> WriteError:
+    """Return the error for a run whose directory cannot be created; `why` may be a text of the system."""
+    if isinstance(why, str):
+        why = error_text(why)
+    if why is not None and str(why.fields.get("text", "")).lower() == os.strerror(errno.EMFILE).lower():
         return TooManyFiles()
-    what = f"no directory for the run can be made in {show(where)}: {reason or 'no reason is known'}"
-    return WriteError(what, "set TMPDIR to a directory that can be written to")
+    return WriteError("no_run_directory", where=where, why=why)
 
 
 def _temporary() -> Path:
     try:
         return Path(os.path.abspath(os.environ.get("TMPDIR") or tempfile.gettempdir()))
     except FileNotFoundError as error:
-        raise no_room("any temporary directory", error.strerror) from error
+        raise no_room("", error.strerror) from error
 
 
 def start_detached_runner(run_dir: Path, request: dict[str, Any]) -> None:
@@ -149,10 +149,10 @@ def _hand_over(process: subprocess.Popen[bytes], line: bytes) -> bool:
 
 
 def _why_dead(run_dir: Path, code: int, words: str | None) -> TuibenchError:
-    short = short_id(run_dir.name)
     if code == ExitCode.BUSY:
-        return HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
+        return HostBusy("has_a_runner", run=run_dir.name)
     if code == ExitCode.STORE:
-        return no_room(run_dir.parent, words)
-    how = f"died by {signal_name(-code)}" if code < 0 else f"ended with code {code}"
-    return TuibenchError(f"the runner {how} before the run began" + (f" ({words})" if words else ""))
+        return no_room(str(run_dir.parent), words)
+    killed = because("runner_killed", signal=signal_name(-code)) if code < 0 else None
+    why = killed or because("runner_exited", exit_code=code, output=None)
+    return TuibenchError("ended_unbegun", why=why, output=words)

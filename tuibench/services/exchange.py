@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.formats import format_of
-from tuibench.core.ids import LENGTH, make_ulid, short_id
+from tuibench.core.ids import LENGTH, make_ulid
 from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.stored import BenchmarkRow, Metadata
-from tuibench.core.text import show
 from tuibench.present.export import render
 from tuibench.present.privacy import public_name, without_private
 from tuibench.present.profile.comparison import OTHER_FILES
 from tuibench.present.profile.shown import Shown
-from tuibench.present.reason import reason_words
 from tuibench.runs.comparison import compare_results
 from tuibench.runs.journal import NONSENSE
 from tuibench.runs.result import settle_samples
 from tuibench.services.export_file import check_target, files_beside, spare, write_export
-from tuibench.services.library import Library
+from tuibench.services.library import Library, run_facts
 from tuibench.services.models import ask_child
 from tuibench.services.saving import result_of
 from tuibench.store.store import Store
@@ -80,7 +78,7 @@ class Exchange:
             if unsaved is None:
                 raise
             if not unsaved.cells and unsaved.profile is None:
-                raise UsageError(f"{show(token, 40)} has no measurements", error.hint) from None
+                raise UsageError("without_measurements", given=token, **run_facts(self._runs().info(token))) from None
             return unsaved, ""
 
     def text(self, token: str, form: str = "json", *, include_private: bool = False) -> str:
@@ -106,7 +104,7 @@ class Exchange:
         plain = ask_child(
             "import",
             {"path": os.path.abspath(path)},
-            what=f"{show(path)}: reading it",
+            file=path,
             timeout_s=_IMPORT_S,
             kind=UsageError,
         )
@@ -118,8 +116,7 @@ class Exchange:
                 return Imported(row, True, differs=self._differs(result))
         for entry in self._store.trash.entries():
             if result.id in entry.benchmarks:
-                hint = f"tuibench trash restore {short_id(result.id)} brings it back"
-                raise UsageError(f"{show(path)}: this result is in the trash", hint)
+                raise UsageError("file_in_trash", path=path, id=result.id)
         self._require_no_resumable_run(path, result.id)
         return Imported(self._store.benchmarks.add(result, Metadata(project=self._project_of(result))), False)
 
@@ -130,11 +127,7 @@ class Exchange:
         except UnknownId:
             return
         if info.resumable or info.state in activity.ALIVE:
-            short = short_id(run_id)
-            hint = (
-                f"tuibench resume {short} measures the rest; tuibench resume {short} --finish saves the partial result"
-            )
-            raise UsageError(f"{show(path)}: this is run {short} of this machine, which is {info.state}", hint)
+            raise UsageError("file_of_run", path=path, run=run_id, state=info.state)
 
     def side_by_side(self, old_token: str, new_token: str) -> SideBySide:
         """Compare two results cell by cell."""
@@ -155,13 +148,12 @@ class Exchange:
             info = runs.info(token)
         except UnknownId:
             return None
-        short = short_id(info.id)
         if info.state in activity.ALIVE:
-            raise UsageError(f"{short} is still running", f"tuibench attach {short} follows it to its end")
+            raise UsageError("run_still_running", run=info.id)
         try:
             return result_of(runs.directory(info.id))
         except NONSENSE as error:
-            raise TuibenchError(f"the journal of run {short} cannot be read: {reason_words(info.detail)}") from error
+            raise TuibenchError("journal_unread", run=info.id, why=info.detail) from error
 
     def _text(self, result: RunResult, name: str, form: str, include_private: bool, shown: Shown | None = None) -> str:
         # Samples are not exported, so remove their paths.
@@ -192,7 +184,7 @@ class Exchange:
             # Draw again if another benchmark has the same short id.
             if drawn[-LENGTH:] not in ends:
                 return drawn
-        raise TuibenchError("no unique id after a hundred attempts", "empty the trash")
+        raise TuibenchError("no_id_for_file")
 
     def _project_of(self, result: RunResult) -> str | None:
         """Return the project that already has the model; an import creates none, as its model is not here."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from tuibench.core.errors import UsageError, WriteError
 from tuibench.core.formats import format_of
 from tuibench.core.model import ModelSummary
-from tuibench.core.text import show
 
 STDOUT = "-"
 
@@ -20,7 +19,7 @@ def spare(target: str, files: Iterable[str]) -> None:
     """Raise UsageError if the export would overwrite a file that was measured."""
     for path in files:
         if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
-            raise UsageError(f"-x {show(target)} would overwrite {show(path)}", "give the result another name")
+            raise UsageError("export_overwrites", target=target, path=path)
 
 
 def files_beside(model: ModelSummary) -> list[str]:
@@ -43,12 +42,12 @@ def check_target(path: str) -> None:
     except (OSError, ValueError) as error:
         raise _failed(path, error) from error
     if stat.S_ISDIR(mode):
-        raise WriteError(f"{show(path)} is a directory", "give a file name for -x")
+        raise WriteError("target_is_directory", path=path)
     if not stat.S_ISREG(mode):
         # Renaming over a device or a pipe would replace it with a file.
-        raise WriteError(f"{show(path)} is not a regular file", "use -x - for stdout")
+        raise WriteError("target_not_regular", path=path)
     if os.path.exists(target) and not os.access(target, os.W_OK):
-        raise WriteError(f"{show(path)} is read-only", "make it writable or give another name")
+        raise WriteError("target_read_only", path=path)
     try:
         descriptor, temporary = _open_beside(target)
         os.close(descriptor)
@@ -116,7 +115,5 @@ def _sync_directory(path: str) -> None:
 
 
 def _failed(path: str, error: Exception) -> WriteError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    missing = isinstance(error, FileNotFoundError)
-    hint = "make its directory first" if missing else "choose another file with -x"
-    return WriteError(f"{show(path)} cannot be written: {reason[:1].lower()}{reason[1:]}", hint)
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return WriteError("target_unwritable", path=path, text=text, missing=isinstance(error, FileNotFoundError))

@@ -18,6 +18,7 @@ from tuibench.core.scenario import any_streams
 from tuibench.core.spec import LOSS, BenchmarkSpec, ProfileSpec
 from tuibench.core.units import count_of
 from tuibench.host.kernel_files import parse_cpus
+from tuibench.present.error.words import message_words
 from tuibench.present.preamble import EngineFact, Preamble, StreamChoice
 from tuibench.present.reason import all_words
 from tuibench.runs.replay import Replay
@@ -130,10 +131,10 @@ def forecast(spec: BenchmarkSpec, models: Sequence[ModelSummary]) -> Forecast:
     memory = 0
     for number, model in enumerate(models):
         if _product(spec) > _MOST_POINTS:
-            raise UsageError(f"that is a sweep of {_product(spec)} shapes", f"at most {_MOST_POINTS} can be planned")
+            raise UsageError("too_many_shapes", count=_product(spec), most=_MOST_POINTS)
         layout = Layout(model.inputs, spec.inputs.batch_dim)
         for request in expand(spec, number, layout):
-            problems += [request.problem.message] if request.problem else []
+            problems += [message_words(request.problem)] if request.problem else []
             point, size = _plan(model, number, layout, request)
             points.append(point)
             memory = max(memory, worker_bytes(model, size * spec.inputs.distinct))

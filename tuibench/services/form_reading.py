@@ -18,6 +18,7 @@ from tuibench.core.settings.setting import EFFORT, Setting
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.present.command import token_of
+from tuibench.present.error.words import error_line
 from tuibench.services.form_values import FormValues
 
 _SPECIAL = frozenset({"engines", "dims", "quick", "precise", "target", "time_s", "compare_to"})
@@ -50,7 +51,7 @@ class Reading:
             self.fields[name] = text if setting.many else setting.kind(flag, text)
             setting.kind.settle(flag, self.fields[name], self.context)
         except UsageError as error:
-            self.errors[name] = field_error(error, beside=True)
+            self.errors[name] = error_line(error, beside=True)
         if text != _default_text(setting):
             # A text with a leading dash is joined to its flag.
             self.words += [f"{setting.flags[-1]}={text}"] if text.startswith("-") else [flag, text]
@@ -94,18 +95,11 @@ def to_command(values: FormValues, reading: Reading) -> str:
     return shlex.join(["tuibench", "benchmark", *words])
 
 
-def field_error(error: TuibenchError, *, beside: bool = False) -> str:
-    """Return the text of an error; `beside` its own field without the flag that stands for the field."""
-    message = error.detail if beside and isinstance(error, UsageError) else error.message
-    return f"{message}; {error.hint}" if error.hint else message
-
-
 def values_of(spec: BenchmarkSpec, models: Iterable[ModelSource], name: str = "") -> FormValues:
     """Return the form that measures a stored benchmark again; raise UsageError if the form cannot express it."""
     sources = list(models)
     if len(sources) > MOST_MODELS:
-        what = f"it measured {len(sources)} models, and the form has room for two"
-        raise UsageError(what, "a re-run without changes, or the shell, measures all of them")
+        raise UsageError("too_many_models", count=len(sources))
     found = recall(spec, {})
     known = benchmark_setting.by_name()
     fixed = spec.effort.target is None
@@ -165,7 +159,7 @@ def _find_model(reading: Reading, place: str, token: str) -> None:
     try:
         resolve_model(token.strip())
     except TuibenchError as error:
-        reading.errors[place] = field_error(error)
+        reading.errors[place] = error_line(error)
 
 
 def _take_dims(reading: Reading, values: FormValues) -> None:
@@ -175,7 +169,7 @@ def _take_dims(reading: Reading, values: FormValues) -> None:
         try:
             setting.kind.settle(setting.flag, (f"{name}={text}",), reading.context)
         except UsageError as error:
-            reading.errors[f"dim:{name}"] = field_error(error, beside=True)
+            reading.errors[f"dim:{name}"] = error_line(error, beside=True)
         reading.words.append(f"{setting.flag}={name}={text}")
     reading.fields["dims"] = tuple(f"{name}={text}" for name, text in given)
 
@@ -204,7 +198,7 @@ def _take_flags(reading: Reading, text: str) -> None:
         reading.errors["flags"] = f"cannot be read: {error}".lower()
         return
     except UsageError as error:
-        reading.errors["flags"] = field_error(error)
+        reading.errors["flags"] = error_line(error)
         return
     strange = [known[name].flags[0] for name in found if not known[name].is_further]
     if words or strange:
@@ -217,4 +211,4 @@ def _take_flags(reading: Reading, text: str) -> None:
         to_effort(BenchmarkRequest((), **reading.fields))
         to_spec(BenchmarkRequest((), **found), reading.context.topology)
     except UsageError as error:
-        reading.errors["flags"] = field_error(error)
+        reading.errors["flags"] = error_line(error)

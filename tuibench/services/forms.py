@@ -17,8 +17,9 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, Project
 from tuibench.core.units import size
 from tuibench.present.command import token_of
+from tuibench.present.error.words import error_line, message_words
 from tuibench.services.forecast import Forecast, check_dim, expected_s, forecast, free_dims, limit_s
-from tuibench.services.form_reading import Reading, field_error, models_of, read_form, to_command, to_request, values_of
+from tuibench.services.form_reading import Reading, models_of, read_form, to_command, to_request, values_of
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.services.runs import RunOptions
 from tuibench.services.state_file import StateFile
@@ -114,7 +115,7 @@ class Forms:
         try:
             summary, _, _ = self._services.projects.look(self._services.models.locate(values.model))
         except TuibenchError as error:
-            return FormStart(values, origin, known, error=field_error(error))
+            return FormStart(values, origin, known, error=error_line(error))
         return FormStart(values, origin, summary)
 
     def _memory(self, project: str) -> StateFile:
@@ -152,14 +153,14 @@ class Forms:
         try:
             self._services.machine.check_engines(values.engines)
         except TuibenchError as error:
-            reading.errors.setdefault("engines", field_error(error))
+            reading.errors.setdefault("engines", error_line(error))
         if values.compare_to.strip():
             try:
                 self._services.library.find(values.compare_to)
             except UnknownId as error:
-                reading.errors["compare_to"] = field_error(error)
+                reading.errors["compare_to"] = error_line(error)
             except StoreError as error:
-                reading.errors["compare_to"] = error.message
+                reading.errors["compare_to"] = message_words(error)
 
     def _check_second(self, values: FormValues, reading: Reading) -> None:
         """Check the second model like the first one: a child reads it once per file version."""
@@ -173,7 +174,9 @@ class Forms:
             if key not in self._looked:
                 self._looked[key] = self._error_of(source)
             wrong = self._looked[key]
-        except (TuibenchError, OSError) as error:
+        except TuibenchError as error:
+            wrong = message_words(error)
+        except OSError as error:
             wrong = str(error)
         if wrong:
             reading.errors["against"] = wrong
@@ -182,7 +185,7 @@ class Forms:
         try:
             self._services.projects.look(source)
         except TuibenchError as error:
-            return field_error(error)
+            return error_line(error)
         return ""
 
     def _risks(self, spec: BenchmarkSpec, memory: int | None) -> list[str]:
@@ -209,7 +212,7 @@ class Forms:
         self._check_names(values, reading)
         if reading.errors:
             field, words = next(iter(reading.errors.items()))
-            raise UsageError(f"{field.removeprefix('dim:')}: {words}")
+            raise UsageError("form_field", field=field.removeprefix("dim:"), text=words)
         spec, notes = to_spec(to_request(values, reading), topology, self._services.models.fetch)
         partner = self._services.library.find(values.compare_to).id if values.compare_to.strip() else None
         # Determined now, not at the end, so that the run is listed in its project.
@@ -266,10 +269,10 @@ def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | Non
         try:
             check_dim(models[0], spec, name)
         except UsageError as error:
-            reading.errors[f"dim:{name}"] = field_error(error, beside=True)
+            reading.errors[f"dim:{name}"] = error_line(error, beside=True)
     if not reading.errors:
         try:
             return forecast(spec, models)
         except UsageError as error:
-            reading.errors["batches"] = field_error(error)
+            reading.errors["batches"] = error_line(error)
     return Forecast(0, None)

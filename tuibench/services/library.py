@@ -6,14 +6,13 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import LENGTH, resolve, short_id, short_ids
 from tuibench.core.stored import BenchmarkRow, Removal, StoredBenchmark, StoreReport, TrashEntry
-from tuibench.core.text import show
 from tuibench.store.store import Store
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def find_row(token: str, rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
     wanted = resolve(typed, [row.id for row in rows], {row.id: row.rerun_of for row in rows if row.rerun_of})
     found = next((row for row in rows if row.id == wanted), None)
     if found is None:
-        raise UnknownId(f"the original of {show(typed, 40)} was removed", "`tuibench trash` lists the removals.")
+        raise UnknownId("original_removed", given=typed)
     return found
 
 
@@ -64,9 +63,8 @@ def _first(one: str, repeated: Mapping[str, str]) -> str:
 
 def _several(typed: str, named: Sequence[BenchmarkRow], rows: Sequence[BenchmarkRow]) -> UnknownId:
     names = short_ids(row.id for row in rows)
-    listed = ", ".join(names[row.id] for row in named[:_SHOWN])
-    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-    return UnknownId(f"{len(named)} benchmarks are called {show(typed, 40)}", f"Type the id of one: {listed}{more}")
+    listed = [names[row.id] for row in named[:_SHOWN]]
+    return UnknownId("several_called", given=typed, count=len(named), names=listed)
 
 
 class IdResolver:
@@ -83,13 +81,11 @@ class IdResolver:
     def elsewhere(self, typed: str) -> UnknownId | None:
         """Return an error that says where a token that is no listed benchmark is; None if unknown."""
         if (trashed := self.in_trash(typed)) is not None:
-            hint = f"tuibench trash restore {short_id(trashed)} brings it back"
-            named = short_id(trashed) if typed == trashed else show(typed, 40)
-            return UnknownId(f"{named} is in the trash", hint)
+            return UnknownId("in_trash", given=short_id(trashed) if typed == trashed else typed, id=trashed)
         run = self.run(typed, by_name=True)
         if run is None:
             return None
-        return UnknownId(f"{show(typed, 40)} is a run that is not in the store: it is {run.state}", _what_to_do(run))
+        return UnknownId("run_not_in_store", given=typed, **run_facts(run))
 
     def in_trash(self, typed: str) -> str | None:
         """Return the id of the removed benchmark with this short id; None if there is none."""
@@ -125,26 +121,16 @@ class IdResolver:
         return self._runs().finder()
 
 
-def _what_to_do(run: RunInfo) -> str:
-    """Return a hint for an unsaved run."""
-    short = short_id(run.id)
-    if run.state in activity.ALIVE:
-        return f"tuibench attach {short} follows it to its end"
-    if run.state == activity.ELSEWHERE:
-        return "tuibench ps shows the machine"
-    if run.resumable:
-        resume = "saves it" if run.state == activity.UNSAVED else "measures the rest"
-        return f"tuibench export {short} -x FILE writes the partial result, tuibench resume {short} " + resume
-    return f"see tuibench ps --all; tuibench remove {short} removes it"
+def run_facts(run: RunInfo) -> dict[str, Any]:
+    """Return the facts of an unsaved run that decide what can be done with it."""
+    return {"run": run.id, "state": run.state, "resumable": run.resumable}
 
 
 class StillRunning(UsageError):
     """The targets of a removal are still running; the user must agree to cancel `runs` first."""
 
     def __init__(self, runs: Sequence[RunInfo]) -> None:
-        names = ", ".join(short_id(run.id) for run in runs)
-        verb = "is" if len(runs) == 1 else "are"
-        super().__init__(f"{names} {verb} still running", "tuibench cancel ID ends a run and saves its measurements")
+        super().__init__("runs_still_running", ids=[run.id for run in runs])
         self.runs = tuple(runs)
 
 
@@ -152,19 +138,15 @@ class NeverSaved(UsageError):
     """The targets of a removal were never saved, so it cannot be undone; the user must agree."""
 
     def __init__(self, runs: Sequence[RunInfo]) -> None:
-        measured = [short_id(run.id) for run in runs if run.executions]
+        measured = [run.id for run in runs if run.executions]
         unread_state = activity.INTERRUPTED, "", False
         unread = [run for run in runs if (run.state, run.started_utc, run.resumable) == unread_state]
-        names = ", ".join(measured or [short_id(run.id) for run in runs])
         if measured:
-            super().__init__(f"{names}: the measurements are not saved yet", f"tuibench resume {measured[0]} saves it")
+            super().__init__("runs_not_saved", ids=measured, first=measured[0])
         elif unread:
-            from tuibench.present.reason import reason_words  # the first rows of the dashboard do not need it
-
-            what = f"{short_id(unread[0].id)}: its measurements would be deleted permanently, and cannot be read here"
-            super().__init__(f"{what}: {reason_words(unread[0].detail)}")
+            super().__init__("run_unread", run=unread[0].id, why=unread[0].detail)
         else:
-            super().__init__(f"{names}: nothing was measured, so nothing could be restored")
+            super().__init__("runs_without_measurements", ids=[run.id for run in runs])
         self.runs = tuple(runs)
 
 
@@ -234,7 +216,7 @@ class Library:
         result = self.get(token).result
         command = command_of(result)
         if not command:
-            raise UsageError(f"no command repeats it: {show(result.foreign, 80)} measured it")
+            raise UsageError("no_command", tool=result.foreign)
         return command
 
     def project_name(self, project: str | None) -> str:
@@ -300,7 +282,7 @@ class Library:
         """Restore the last removal of this machine."""
         if not self._store.trash.entries():
             # Check first: `restore` would create an id for this machine.
-            raise UnknownId("there is nothing to undo", "The trash is empty.")
+            raise UnknownId("nothing_to_undo")
         return self._store.trash.restore()
 
     def restore(self, token: str) -> TrashEntry:
@@ -308,7 +290,7 @@ class Library:
         entries = self._store.trash.entries()
         held = {one: entry.id for entry in entries for one in (*entry.benchmarks, *entry.projects, entry.id)}
         if not held:
-            raise UnknownId("the trash is empty", "there is nothing to restore")
+            raise UnknownId("trash_empty")
         return self._store.trash.restore(held[resolve(token, list(held), {}, "removed benchmark")])
 
     def trash(self) -> tuple[TrashEntry, ...]:

@@ -27,6 +27,7 @@ from tuibench.host.facts import read_versions, this_process
 from tuibench.host.kernel_files import Tree, load_words, read_cpu_times
 from tuibench.host.system import find_mount, is_remote
 from tuibench.host.topology import Topology, read_topology
+from tuibench.present.error.words import message_words
 from tuibench.services.detached_runner import engine_probe
 from tuibench.store.store import Store
 from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
@@ -207,7 +208,7 @@ def store_facts(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
             facts[name] = look()
         except StoreError as error:
             facts[name] = None
-            facts["unreadable"] = facts["unreadable"] or error.message
+            facts["unreadable"] = facts["unreadable"] or message_words(error)
     real = os.path.realpath(directory)
     point, kind = find_mount(real, Tree(root).read("proc/self/mountinfo") or "")
     facts |= {

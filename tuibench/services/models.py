@@ -24,7 +24,6 @@ from tuibench.core.record import from_plain
 from tuibench.core.settings.model_token import SAMPLES, resolve_model
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import FileStamp, ModelReference
-from tuibench.core.text import show
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.kernel_files import Tree
 from tuibench.runs.task import ChildDeath, StopSwitch, call_child
@@ -109,14 +108,13 @@ def ask_child(
     task: str,
     request: dict[str, Any],
     *,
-    what: str,
+    file: str,
     timeout_s: float,
-    hint: str = "",
     hear: Callable[[dict[str, Any]], float | None] | None = None,
     kind: type[TuibenchError] = ModelError,
     stop: StopSwitch | None = None,
 ) -> Any:
-    """Return a child's answer; raise `kind` if it dies, with `what` in the message and `hint` if its log is empty.
+    """Return a child's answer; raise `kind` if it dies, with `file`, the name of what it worked on.
 
     Tripping `stop` from another thread ends the child and raises Cancelled here.
     """
@@ -133,7 +131,7 @@ def ask_child(
         )
     except ChildDeath as death:
         error = PhaseTimeout if death.kind == "timeout" else kind
-        raise error("child_died", what=what, why=death.reason, tail=death.log_tail or hint) from death
+        raise error("child_died", task=task, file=file, why=death.reason, tail=death.log_tail) from death
     finally:
         os.close(log)
         if stop is None:
@@ -149,7 +147,6 @@ class ModelFetch:
 
     def __init__(self, token: str, places: Places, *, bounds: Mapping[str, Any] | None = None) -> None:
         self._token = token
-        self._shown = show(public_name(token), 120)
         # `bounds` override the child's limits: stall_s, most_bytes, spare_bytes.
         self._request = {"address": token, "cache": str(places.cache), **(bounds or {})}
 
@@ -163,8 +160,8 @@ class ModelFetch:
                 tell(FetchProgress(int(line["fetched"]), line.get("total")))
             return _SILENCE_S
 
-        what = f"fetching {self._shown}"
-        answer = ask_child("fetch", self._request, what=what, timeout_s=_SILENCE_S, hint="try it again", hear=hear)
+        file = public_name(self._token)
+        answer = ask_child("fetch", self._request, file=file, timeout_s=_SILENCE_S, hear=hear)
         source = ModelSource(public_name(self._token), str(answer["path"]))
         return FetchedModel(
             source, str(answer["name"]), str(answer["sha256"]), int(answer["bytes"]), int(answer["fetched"])
@@ -185,7 +182,7 @@ def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> 
         "memory_bytes": read_memory(tree, find_groups(tree)).room_bytes,
     }
     limit = _INSPECT_S * timeout_scale
-    answer = ask_child("inspect", request, what=f"{show(source.asked)}: reading the model", timeout_s=limit)
+    answer = ask_child("inspect", request, file=source.asked, timeout_s=limit)
     return from_plain(ModelSummary, answer)
 
 
@@ -222,7 +219,7 @@ def _glance(stamp: FileStamp) -> str:
 def _hash(stamps: list[FileStamp], places: Places) -> ModelState:
     request = {"paths": [stamp.path for stamp in stamps], "cache": str(places.cache)}
     limit = _HASH_S + sum(stamp.size for stamp in stamps) / _SLOWEST_BYTES_PER_S
-    answer = ask_child("hash", request, what=f"reading {show(stamps[0].path)}", timeout_s=limit)
+    answer = ask_child("hash", request, file=stamps[0].path, timeout_s=limit)
     for stamp, plain in zip(stamps, answer, strict=True):
         if plain is None:
             return ModelState(GONE, stamp.path)

@@ -16,10 +16,9 @@ from tuibench.core.settings.request import ProfileReading, read_profile
 from tuibench.core.settings.request import ProfileValues as Typed
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, Project
-from tuibench.core.text import show
 from tuibench.present.command import token_of
+from tuibench.present.error.words import error_line, message_words
 from tuibench.services.forecast import free_dims, misfits
-from tuibench.services.form_reading import field_error
 from tuibench.services.form_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.services.forms import Glance
 from tuibench.services.models import is_untouched
@@ -60,7 +59,7 @@ class ProfileForms:
             self._located[project] = self._services.theory.source(project)
             summary = self._contents.read_anew(self._located[project])
         except TuibenchError as problem:
-            names, error = tuple(known.dims), field_error(problem)
+            names, error = tuple(known.dims), error_line(problem)
         else:
             names = free_dims(summary)
             if summary.sha256 != model.sha256:
@@ -77,7 +76,7 @@ class ProfileForms:
             place = self._project_of(project).name if project else ""
         except TuibenchError:
             project = place = ""
-        error = field_error(before.lost) if before.lost is not None else ""
+        error = error_line(before.lost) if before.lost is not None else ""
         return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note)
 
     # Checks
@@ -92,13 +91,13 @@ class ProfileForms:
         for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
             wrong |= self._misfits(reading.spec, before) if reading.spec is not None else {}
-            errors |= {name: field_error(error, beside=True) for name, error in wrong.items()}
+            errors |= {name: error_line(error, beside=True) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
             try:
                 self._services.profiles.check_engine(reading.spec.engines[0])
             except TuibenchError as error:
-                errors["engine"] = field_error(error)
+                errors["engine"] = error_line(error)
             sha256 = self._content(reading.spec, project, before)
             costs, layers = self._costs.at(reading.spec, sha256), self._costs.layers(sha256)
             times[kind] = self._services.profiles.plan(reading.spec, sha256, costs, layers).seconds
@@ -120,7 +119,7 @@ class ProfileForms:
         """Return the model fetched earlier, because a check fetches nothing."""
         known = self._located.get(project) or newest(self._project_of(project))
         if not os.path.isfile(known.path):
-            raise NotHere(f"{show(address)} must be downloaded first")
+            raise NotHere("must_be_downloaded", address=address)
         return ModelSource(known.asked, known.path)
 
     def _misfits(self, spec: BenchmarkSpec, before: Before | None) -> dict[str, UsageError]:
@@ -192,14 +191,12 @@ class ProfileForms:
         readings = dict(self._readings(values, project, before, functools.cache(self._services.models.fetch)))
         specs = {kind: reading.require() for kind, reading in readings.items()}
         if not specs:
-            raise UsageError("both profiles are off", "switch one of them on")
+            raise UsageError("no_profile_chosen")
         # Check all before anything starts: an error of the model affects every run.
         for error in chain.from_iterable(self._misfits(spec, before).values() for spec in specs.values()):
             raise error
         if LOSS in specs and self._costs.layers(self._content(specs[LOSS], project, before)) == 0:
-            raise ModelError(
-                "this model has no layer with weights that could be changed", "switch the loss profile off"
-            )
+            raise ModelError("no_weights_to_change")
         source = next(iter(specs.values())).models[0]
         project, moved = self._services.projects.assign(source, project, rerun_of)
         runs: list[str] = []
@@ -216,7 +213,7 @@ class ProfileForms:
                 if not runs:
                     raise
                 # Runs already started continue and are returned, so that a second try does not start them twice.
-                said.append(f"the {kind} profile was not started: {error.message}")
+                said.append(f"the {kind} profile was not started: {message_words(error)}")
                 break
             runs.append(run)
             said += notes
@@ -225,5 +222,5 @@ class ProfileForms:
 
 def _without_levels(reading: ProfileReading) -> ProfileReading:
     """Return an error: an empty list means all levels elsewhere, but no ticked box means nothing to measure."""
-    error = UsageError("tick at least one level", "or switch the loss profile off")
+    error = UsageError("no_level_chosen")
     return ProfileReading(None, {**reading.errors, "levels": error})

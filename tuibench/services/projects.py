@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from tuibench.core.activity import ALIVE
 from tuibench.core.errors import ModelError, StoreError, UnknownId, UsageError
-from tuibench.core.ids import short_id
 from tuibench.core.machine import Places
 from tuibench.core.model import ModelState, refer
 from tuibench.core.stored import Metadata, ModelReference, Project, ProjectRow, TrashEntry, Version
 from tuibench.core.text import show
-from tuibench.present.error.words import message_words
 from tuibench.store.context import is_ulid
 from tuibench.store.project_files import ORDERS, name_after, sort_rows
 from tuibench.store.projects import untaken
@@ -68,7 +66,7 @@ class Projects:
         summary = self._inspect(source)
         model = refer(source.asked, summary)
         if model is None:
-            raise ModelError(f"{show(source.asked)} could not be read", "give the path of an .onnx file")
+            raise ModelError("model_without_project", model=source.asked)
         made = self._store.projects.create(name or name_after(model), model, description, dims)
         return self._store.projects.row(made.id), summary
 
@@ -136,9 +134,9 @@ class Projects:
         from tuibench.services.monitor import Monitor  # lazy: the runner's side takes 20 ms
 
         rows = Monitor(self._runs(), self._store).look().runs
-        going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
+        going = [row.info.id for row in rows if row.project in projects and row.info.state in ALIVE]
         if going:
-            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel the active runs first")
+            raise UsageError("project_in_use", ids=going)
 
     def _inspect(self, source: ModelSource) -> ModelSummary:
         from tuibench.services.models import inspect  # lazy: child processes take 8 ms
@@ -168,6 +166,8 @@ def place(store: Store, result: RunResult, metadata: Metadata) -> tuple[Metadata
     try:
         found, said = _named(store, wanted, model, metadata.rerun_of) if wanted else _adopted(store, model)
     except (StoreError, UsageError) as error:
+        from tuibench.present.error.words import message_words  # lazy: the first rows do not need it
+
         # Save the measurement without a project; the user can assign one later.
         return replace(metadata, project=None), f"it belongs to no project: {message_words(error)}"
     return replace(metadata, project=found), said

@@ -12,13 +12,16 @@ from tuibench.core.ids import short_id
 from tuibench.core.machine import Places
 from tuibench.core.model import CHANGED, GONE, UNCHANGED, ModelState, ModelSummary, is_remote, refer
 from tuibench.core.profile import LEVELS, LOSS
+from tuibench.core.reason import because
 from tuibench.core.settings import profile
 from tuibench.core.settings.request import ProfileValues as Typed
 from tuibench.core.settings.request import profile_values, repeat
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Metadata, ModelReference, StoredBenchmark
-from tuibench.core.text import cut_middle, show
+from tuibench.core.text import show
 from tuibench.present.command import token_of
+from tuibench.present.error.words import error_line, message_words
+from tuibench.present.reason import reason_words
 from tuibench.services.forecast import expected_s
 from tuibench.services.form_values import ProfileValues, RerunPlan
 from tuibench.services.models import find_state, inspect
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
 
 Locate = Callable[[str], ModelSource]
 """Resolves a name such as sample:tiny or hf:ORG/REPO to its current file."""
-_ELSEWHERE = "press R and enter its new path"
-_MAX_CHARS = 30
-"""Columns of a file's name, so that the hint after it stays visible."""
 
 
 class ModelChanged(ModelError):
@@ -40,11 +40,7 @@ class ModelChanged(ModelError):
 
 
 class ModelGone(ModelError):
-    """A measured file is missing; `file` is its path, if known, for displays with little room."""
-
-    def __init__(self, message: str, hint: str = "", file: str = "") -> None:
-        super().__init__(message, hint)
-        self.file = file
+    """A measured file is missing; the field `file` is its path, or the name or address of the model."""
 
 
 @dataclass(slots=True)
@@ -61,12 +57,8 @@ class Repetition:
 
     def __init__(self, stored: StoredBenchmark, places: Places, locate: Locate) -> None:
         if stored.result.foreign:
-            raise UsageError(
-                f"{short_id(stored.row.id)} was measured by {show(stored.result.foreign, 80)}: "
-                "its settings are not known, so there is nothing to repeat",
-                "tuibench benchmark MODEL --compare-to ID measures again and shows both",
-            )
-        self._short = short_id(stored.row.id)
+            raise UsageError("measured_elsewhere", id=stored.row.id, tool=stored.result.foreign)
+        self._id = stored.row.id
         self._places = places
         summaries: list[ModelSummary | None] = list(stored.result.models)
         summaries += [None] * (len(stored.result.spec.models) - len(summaries))
@@ -82,10 +74,7 @@ class Repetition:
         """
         left = [source for source in stand_ins if not self._recognize(source)]
         if left and not changed:
-            raise ModelChanged(
-                f"{show(left[0].asked)} differs from the model that {self._short} measured",
-                "--changed measures it as a new version",
-            )
+            raise ModelChanged("other_model", model=left[0].asked, benchmark=self._id)
         for source in left:
             self._replace(source)
         for model in self._models:
@@ -116,24 +105,16 @@ class Repetition:
     def _replace(self, source: ModelSource) -> None:
         open_places = [model for model in self._models if model.state.state != UNCHANGED]
         if not open_places and len(self._models) > 1:
-            raise UsageError(
-                f"which model of {self._short} {show(source.asked)} replaces is ambiguous: none has moved",
-                "tuibench benchmark measures any models",
-            )
+            raise UsageError("ambiguous_stand_in", benchmark=self._id, model=source.asked)
         model = (open_places or self._models)[0]
         model.source, model.state = source, ModelState(UNCHANGED)
 
     def _require(self, model: _Model, changed: bool) -> None:
         file = model.state.file or model.source.path or model.source.asked
-        name = show(file)
-        elsewhere = f"tuibench rerun {self._short} --model PATH gives its new path"
         if model.state.state == GONE:
-            raise ModelGone(f"{name}, which {self._short} measured, is missing", elsewhere, file)
+            raise ModelGone("measured_model_gone", file=file, benchmark=self._id)
         if model.state.state == CHANGED and not changed:
-            raise ModelChanged(
-                f"{name} has changed since {self._short} was measured",
-                "--changed measures it as a new version; --model PATH gives the new path of the old file",
-            )
+            raise ModelChanged("measured_model_changed", file=file, benchmark=self._id)
 
 
 def _present(source: ModelSource, locate: Locate) -> ModelSource:
@@ -159,12 +140,11 @@ class Reruns:
         try:
             self.settle(stored, changed=False, fetch=False)
         except ModelChanged as problem:
-            error, changed = problem.message, True
+            error, changed = message_words(problem), True
         except ModelError as problem:
-            # The set-up of profiles has no field for a model.
-            error = _lost_words(problem, problem.hint if spec.profile is not None else _ELSEWHERE)
+            error = _lost_words(problem, has_field=spec.profile is None)
         except TuibenchError as problem:
-            error = problem.message
+            error = message_words(problem)
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
             error, changed = f"its input file is missing: press R and enter the new path (was {show(fed)})", False
@@ -200,14 +180,15 @@ class Reruns:
         return Repetition(stored, self._services.settings.places, locate)
 
 
-def _lost_words(problem: ModelError, way: str) -> str:
-    """Return why a model is missing and the remedy, before the long path so that 80 columns show it."""
-    if isinstance(problem, ModelGone) and is_remote(problem.file):
-        return f"{show(problem.file, 60)} is not in the cache any more: R fetches it"
-    if isinstance(problem, ModelGone) and problem.file:
-        name = cut_middle(show(os.path.basename(problem.file)), _MAX_CHARS)
-        return f"{name} is missing: {way} (was {show(problem.file)})"
-    return f"{problem.message}: {way}"
+def _lost_words(problem: ModelError, *, has_field: bool) -> str:
+    """Return why a model is missing and the remedy; `has_field` if the set-up has a field for its path."""
+    file = problem.reason.fields.get("file") if isinstance(problem, ModelGone) else ""
+    if file and is_remote(file):
+        return reason_words(because("model_not_cached", file=file))
+    if file:
+        benchmark = None if has_field else problem.reason.fields["benchmark"]
+        return reason_words(because("model_file_gone", file=file, benchmark=benchmark))
+    return reason_words(because("model_lost", why=problem.reason)) if has_field else error_line(problem)
 
 
 class NotHere(ModelError):
@@ -235,7 +216,7 @@ class Before:
     def find(self, address: str) -> ModelSource:
         """Return the fetched file of an address, because the address may serve another model now."""
         if not os.path.isfile(self.source.path):
-            raise NotHere(f"{show(address)} must be downloaded first")
+            raise NotHere("must_be_downloaded", address=address)
         return self.source
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from tuibench.core.activity import AHEAD, DONE, LOST, NOW, Live, Making, RunInfo, RunView
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode, StoreError
-from tuibench.core.ids import short_id
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.profile import LAYERS, name_part
 from tuibench.core.reason import RUNNER_DIED, Reason, error_text
@@ -95,9 +94,8 @@ class RunWatch:
             self._view = self._make()
         except NONSENSE as error:
             # Each line is valid, but the events contradict each other: another version wrote them.
-            short, what = short_id(self._run.id), type(error).__name__
-            message = f"the journal of run {short} cannot be read: {what} {show(error, 80)}"
-            self._run.broken = StoreError(message)
+            why = error_text(f"{type(error).__name__} {error}")
+            self._run.broken = StoreError("journal_unread", run=self._run.id, why=why)
             raise self._run.broken from error
         return self._view
 
@@ -171,7 +169,7 @@ class RunWatch:
         error = self._run.error
         reason: Reason | None = end.get("reason")
         if error is not None:
-            reason = error_text(f"{error.message}; {error.hint}" if error.hint else error.message)
+            reason = error.reason
         return replace(
             view,
             status=str(end.get("status", "interrupted")),

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ModelError, StoreError, StoreNewer, UnknownId, UsageError
-from tuibench.core.ids import make_ulid, resolve, short_id
+from tuibench.core.ids import make_ulid, resolve
 from tuibench.core.record import to_plain
 from tuibench.core.schema import schema_of
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
-from tuibench.core.units import seconds
+from tuibench.core.text import show
 from tuibench.present.reason import reason_words
 from tuibench.present.run_list import owner_words
 from tuibench.runs.control import ControlRequests
@@ -134,7 +134,7 @@ class Runs:
         It returns once the run can be found; errors of its model are in its journal.
         """
         if options.plan_only or not options.save:
-            raise UsageError("a --no-save run ends with the command that started it", "start it instead")
+            raise UsageError("run_without_saving")
         run_dir, request, notes = self._compose(spec, options)
         start_detached_runner(run_dir, request)
         return str(request["id"]), notes
@@ -158,7 +158,9 @@ class Runs:
         notes: list[str] = []
         request = self._ask(spec, options)
         root, why = usable_root(self._settings.places.runs)
-        notes += [f"runs cannot be saved in {why}; this one is saved in {root}"] if why else []
+        if why is not None:
+            wanted = f"{show(str(self._settings.places.runs), 120)}: {reason_words(why)}"
+            notes.append(f"runs cannot be saved in {wanted}; this one is saved in {root}")
         problem = self._store.probe()
         notes += [f"the store cannot be written ({problem}): the result stays with the run"] if problem else []
         request |= self._identity(problem)
@@ -218,7 +220,7 @@ class Runs:
         directory = self.directory(token)
         info = read_state(directory, self.context())
         if info.state in (*activity.ALIVE, activity.ELSEWHERE):
-            raise UsageError(f"run {short_id(info.id)} is {info.state}", "tuibench cancel ends it")
+            raise UsageError("run_in_state", run=info.id, state=info.state, asked="discard", resumable=False)
         directory.remove()
         return info
 
@@ -283,8 +285,8 @@ class Runs:
         refusal = resume_refusal(info)
         if refusal:
             _refuse_newer(directory)
-            hint = _instead(info)
-            raise UsageError(f"run {short_id(info.id)} cannot be resumed: {reason_words(refusal)}", hint)
+            facts = {"state": info.state, "executions": info.executions}
+            raise UsageError("not_resumable", run=info.id, why=refusal, **facts)
         request = directory.request()
         # Everything is measured and only saving failed: that needs no model.
         finish = finish or info.state == activity.UNSAVED
@@ -348,11 +350,8 @@ class Runs:
         directory = self.directory(token)
         info = read_state(directory, self.context())
         if info.state == activity.ELSEWHERE:
-            age = seconds(info.heartbeat_age_s or 0.0)
-            raise UsageError(
-                f"run {short_id(info.id)} is {reason_words(info.detail)}, last heartbeat {age} ago",
-                "attach to it there",
-            )
+            silent_s = info.heartbeat_age_s or 0.0
+            raise UsageError("run_elsewhere", run=info.id, why=info.detail, silent_s=silent_s)
         return directory
 
 
@@ -367,22 +366,10 @@ def _refuse_newer(directory: RunDirectory) -> None:
         return
 
 
-def _instead(info: RunInfo) -> str:
-    """Return a hint for a run that cannot be resumed."""
-    short = short_id(info.id)
-    if info.state in activity.ALIVE:
-        return f"tuibench attach {short} follows it"
-    if info.state == activity.CANCELLED and not info.executions:
-        return "start it again"
-    if info.state in (activity.FINISHED, activity.CANCELLED):
-        return f"tuibench rerun {short} measures it again"
-    return f"tuibench export {short} -x FILE writes the partial result" if info.executions else ""
-
-
 def _require_models(request: dict[str, Any]) -> None:
     for source in request["spec"]["models"]:
         if not os.path.isfile(source["path"]):
-            raise ModelError(f"{source['asked']} is missing", "put it back, or save the partial result with --finish")
+            raise ModelError("measured_file_missing", model=source["asked"])
 
 
 def _draw_id() -> str:

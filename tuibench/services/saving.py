@@ -44,7 +44,7 @@ def save_run(directory: RunDirectory, request: dict[str, Any], end: dict[str, An
             return _save(store, result, metadata, directory.samples)
         except StoreError as error:
             last = error
-    return {"saved": False, "why": last.message if last else ""}
+    return {"saved": False, "why": last.reason if last is not None else None}
 
 
 def _is_worth_saving(result: RunResult, status: str) -> bool:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import WriteError
-from tuibench.core.text import show
 from tuibench.runs.directory import make_private, write_whole
 
 _MOST_BYTES = 1 << 20
@@ -112,6 +111,5 @@ def keep_copy(state: Path, text: str) -> Path:
         make_private(state)
         write_whole(path, (text + "\n").encode("utf-8", "backslashreplace"))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise WriteError(f"{show(str(path), 120)} cannot be written: {reason}", "make room there") from error
+        raise WriteError("copy_unwritable", path=str(path), text=error.strerror or str(error)) from error
     return path

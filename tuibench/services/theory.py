@@ -19,7 +19,6 @@ from tuibench.core.profile_facts import LossFacts, assemble_loss
 from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.text import show
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.kernel_files import Tree
 from tuibench.runs.directory import make_private, make_scratch
@@ -121,10 +120,10 @@ class Theory:
                 raise _Unrun(found, lasts=True)
             return found
         except HostBusy as error:
-            why, lasts = because("not_run_as", text=error.message), False
+            why, lasts = because("not_run_as", why=error.reason), False
         except (ModelError, PhaseTimeout) as error:
             # A model that cannot run can still be analysed statically.
-            why, lasts = because("unoptimized_failed", failure=error.message), True
+            why, lasts = because("unoptimized_failed", failure=error.reason), True
         raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": to_plain(why)})), lasts)
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
@@ -143,8 +142,7 @@ class Theory:
             def hear(line: dict[str, Any]) -> float | None:
                 return (brief if line["running"] else limit) if "running" in line else None
 
-            what = f"{show(source.asked)}: reading its layers"
-            return ask_child(task, request, what=what, timeout_s=limit, hear=hear, stop=stop)
+            return ask_child(task, request, file=source.asked, timeout_s=limit, hear=hear, stop=stop)
 
     @contextmanager
     def _scratch(self) -> Iterator[tuple[Path, StopSwitch]]:
@@ -160,7 +158,7 @@ class Theory:
             try:
                 lock = make_scratch(run_dir)
             except OSError as error:
-                raise no_room(run_dir.parent, error.strerror) from error
+                raise no_room(str(run_dir.parent), error.strerror) from error
             try:
                 yield run_dir, stop
             finally:

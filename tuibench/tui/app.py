@@ -23,6 +23,7 @@ from tuibench.core.reason import FINISHED_ON_REQUEST, SAVED_AS_FAR
 from tuibench.core.stored import Removal, TrashEntry
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds
+from tuibench.present.error.words import message_words
 from tuibench.present.outcome import restored_words
 from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
@@ -242,7 +243,7 @@ class Dashboard(QuietApp):
         try:
             snapshot = self.services.monitor.look()
         except Exception as error:  # the next poll retries in a second; the error is reported as a notice
-            snapshot = replace(self.snapshot or Snapshot("", ()), notices=(known_error(error).message,))
+            snapshot = replace(self.snapshot or Snapshot("", ()), notices=(message_words(known_error(error)),))
         if not worker.is_cancelled:
             self.post_message(SnapshotTaken(snapshot))
 

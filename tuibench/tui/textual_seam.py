@@ -260,7 +260,7 @@ def known_error(error: Exception) -> TuibenchError:
     """Return an error for the user; a foreign exception is a bug of tuibench and is named internal error."""
     if isinstance(error, TuibenchError):
         return error
-    return TuibenchError(f"internal error: {type(error).__name__}: {error}")
+    return TuibenchError("internal_error", kind=type(error).__name__, text=str(error))
 
 
 def _with_enter(event: events.Key | events.Paste) -> events.Key | events.Paste:

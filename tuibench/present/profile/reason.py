@@ -97,7 +97,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "traced": "one run without optimization",
     "inferred": lambda fields: f"static inference: {fields['why']}" if fields["why"] else "static inference",
     "too_many_nodes": "the model was not run, as it has too many nodes",
-    "not_run_as": "the model was not run, as {text}",
+    "not_run_as": lambda fields: f"the model was not run, as {show(fields.get('why') or fields['text'], 500)}",
     "run_limited": "the run reached a limit",
     "no_inputs": "there are no inputs",
     "inputs_unreadable": "the inputs made for it cannot be read: {text}",

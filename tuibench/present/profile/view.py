@@ -155,9 +155,7 @@ class ProfileView(Generic[R]):
         if alike:
             return alike
         near = dict.fromkeys(name for _, known in every for name in known if folded in name.casefold())
-        some = ", ".join(show(name, 60) for name in list(near)[:_NEAR])
-        hint = f"such as {some}" if near else "it is called by its number (#), a node that it is made of, or its weight"
-        raise UnknownLayer(f"no layer is called '{show(layer, 60)}'", hint)
+        raise UnknownLayer("unknown_layer", given=layer, similar=list(near)[:_NEAR])
 
     # Rows on the screen
 

@@ -17,6 +17,7 @@ from textual.worker import get_current_worker
 from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
+from tuibench.present.error.words import error_line
 from tuibench.services.api import Services
 from tuibench.tui import key
 from tuibench.tui.messages import Answered, Refused
@@ -291,7 +292,7 @@ class Page(FooterScreen):
 
     def explain(self, error: TuibenchError) -> None:
         """Show the error and its hint in the status line."""
-        self.say(f"{error.message}{': ' if error.hint else ''}{error.hint}", "bad")
+        self.say(error_line(error), "bad")
 
     def action_back(self) -> None:
         """Go one screen back; subclasses first close what is open on the screen."""

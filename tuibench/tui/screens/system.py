@@ -13,6 +13,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine
 from tuibench.present.doctor import HARM, HEADING, NOTE, REMEDY, ROW, Paragraph, paragraphs
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, FactBlock
@@ -104,7 +105,7 @@ class SystemScreen(Page):
         if self._looked is not None:
             self.explain(error)
         else:
-            self._tell((error.message, error.hint, f"{self.shown_key('look-again')} retries."))
+            self._tell((message_words(error), hint_words(error), f"{self.shown_key('look-again')} retries."))
 
 
 def describe(machine: Machine, found: Iterable[Paragraph], display: Display) -> Iterator[Fact]:

@@ -14,6 +14,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import DAMAGED, BenchmarkRow, Removal
 from tuibench.core.text import too_long
 from tuibench.core.units import count_of, seconds
+from tuibench.present.error.words import message_words
 from tuibench.present.outcome import export_words, removal_words
 from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
@@ -360,7 +361,7 @@ def ask_texts(
             page.submit(
                 work,
                 page.show_done,
-                otherwise=lambda error: page.when_shown(lambda: show(f"{failed}, {error.message}", typed)),
+                otherwise=lambda error: page.when_shown(lambda: show(f"{failed}, {message_words(error)}", typed)),
             )
 
     show(heading, tuple(value for _, value in fields))
@@ -382,12 +383,12 @@ def row_of(services: Services, one: str) -> BenchmarkRow:
     library = services.library
     row = next((row for row in (*library.list(), *library.list_profiles()) if row.id == one), None)
     if row is None:
-        raise UsageError(f"{short_id(one)} is no longer in the store", "u restores the last removal")
+        raise UsageError("benchmark_gone", id=one)
     return row
 
 
 def _with_metadata(row: BenchmarkRow) -> BenchmarkRow:
     """Return the row; raise UsageError if its record is damaged, since the name and note cannot be read."""
     if row.status == DAMAGED:
-        raise UsageError(f"the record of {short_id(row.id)} is damaged", "its name cannot be changed")
+        raise UsageError("record_damaged", id=row.id)
     return row

@@ -15,6 +15,7 @@ from tuibench.core.activity import RunRow
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import count_of
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.services.api import Services
 from tuibench.tui import key
 from tuibench.tui.screens.benchmark.preview import fold, preview_of, preview_of_run
@@ -282,7 +283,7 @@ class BenchmarkList(Vertical):
 
 def _reason(error: TuibenchError) -> list[LineLike]:
     """Return the reason why a record cannot be shown, and a hint."""
-    return [(error.message, "bad"), (error.hint, "")]
+    return [(message_words(error), "bad"), (hint_words(error), "")]
 
 
 def _set_in(line: LineLike) -> LineLike:

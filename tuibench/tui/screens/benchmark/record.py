@@ -8,6 +8,7 @@ from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal, StoredBenchmark
 from tuibench.present.ages import ago_words
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.outcome import removal_words
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
@@ -32,7 +33,8 @@ class RecordActions(BenchmarkActions):
 
     def error_facts(self, error: TuibenchError) -> tuple[list[Fact], tuple[str, ...]]:
         """Return the error with possible actions, and their keys."""
-        facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
+        sign = f" {self.dashboard.glyphs.differs}"
+        facts = [Fact(sign, message_words(error), "bad", "bad"), Fact(" ", hint_words(error))]
         if isinstance(error, UnknownId):
             undo = "u restores the last removal; f3 opens the trash"
             return [*facts, Fact(" ", undo)], ("undo", "trash", "back")

@@ -14,6 +14,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.result import SideBySide
 from tuibench.core.stored import StoredBenchmark
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.reason import all_words
 from tuibench.tui import key, route
 from tuibench.tui.screens.base import Page
@@ -55,7 +56,7 @@ class ComparisonPage(Page):
 
     def refuse(self, error: TuibenchError) -> None:
         """Show why there is no comparison, in place of its table."""
-        self.query_one("#pairs", RecordTable).empty = (error.message, "", error.hint)
+        self.query_one("#pairs", RecordTable).empty = (message_words(error), "", hint_words(error))
         self.explain(error)
 
     def action_copy_command(self) -> None:

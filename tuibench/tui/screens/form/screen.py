@@ -15,6 +15,7 @@ from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine
+from tuibench.present.error.words import error_line
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
@@ -192,13 +193,8 @@ class CheckedForm(RunForm):
 
     def _refuse_model(self, path: str, error: TuibenchError) -> None:
         if self.begun is not None and self._is_typed(path):
-            self.begun = replace(self.begun, error=field_error(error))
+            self.begun = replace(self.begun, error=error_line(error))
             self.show_summary()
-
-
-def field_error(error: TuibenchError) -> str:
-    """Return the text of an error beside its field."""
-    return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
 def at_once(bindings: Iterable[BindingType]) -> list[BindingType]:
@@ -262,7 +258,7 @@ class FormScreen(CheckedForm):
         try:
             return machine, self.services.forms.open(self.project_id, self._benchmark, self._path)
         except TuibenchError as error:
-            return machine, FormStart(FormValues(model=self._path), "", None, field_error(error))
+            return machine, FormStart(FormValues(model=self._path), "", None, error_line(error))
 
     def _show_place(self, name: str) -> None:
         self._place = name

@@ -9,7 +9,6 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.ids import short_id
 from tuibench.core.profile import Profile
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.units import count_of
@@ -192,9 +191,6 @@ def _unlike(sides: Sides) -> TuibenchError:
     """Return why the two cannot be compared."""
     kinds = [each.row.kind for each in sides]
     if kinds[0] != kinds[1] or not kinds[0]:
-        names = " and ".join(kind or "a benchmark" for kind in kinds)
-        return TuibenchError(f"{names} cannot be compared", "mark two profiles of one kind")
-    empty = [short_id(each.row.id) for each in sides if not _has_layers(each.result.profile)]
-    are, they = ("is", "it") if len(empty) == 1 else ("are", "they")
-    what = f"{' and '.join(empty)} {are} empty: {they} ended before there was anything to show"
-    return TuibenchError(what, "mark two that have layers; r makes one again")
+        return TuibenchError("profiles_unlike", kinds=kinds)
+    empty = [each.row.id for each in sides if not _has_layers(each.result.profile)]
+    return TuibenchError("profiles_empty", ids=empty)

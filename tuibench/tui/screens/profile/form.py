@@ -17,6 +17,7 @@ from tuibench.core.settings import profile
 from tuibench.core.settings.setting import Place
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE
 from tuibench.core.units import count_of, seconds
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.services.form_values import FLOPS, LONG_S, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import key, route
 from tuibench.tui.screens.benchmark.actions import show_started
@@ -244,7 +245,7 @@ class ProfileSetUp(RunForm):
 
     def _refuse(self, error: TuibenchError) -> None:
         self.ready = True
-        self.query_one("#amount", TextBlock).show_lines([(f" {error.message}", "bad"), f" {error.hint}"])
+        self.query_one("#amount", TextBlock).show_lines([(f" {message_words(error)}", "bad"), f" {hint_words(error)}"])
         self.say("")
 
     def _begin(self, opened: tuple[Machine, ProfileStart]) -> None:

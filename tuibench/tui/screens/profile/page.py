@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.stored import StoredBenchmark
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
 from tuibench.tui.screens.base import Panes, TabbedPage
@@ -88,7 +89,7 @@ class ProfilePage(TabbedPage):
     def show_wrong(self, error: TuibenchError) -> None:
         """Show an error and its hint."""
         sign = f" {self.dashboard.glyphs.differs}"
-        self.show_reasons((Fact(sign, error.message, "bad", "bad"), Fact(" ", error.hint)))
+        self.show_reasons((Fact(sign, message_words(error), "bad", "bad"), Fact(" ", hint_words(error))))
 
     def show_reasons(self, facts: Iterable[Fact]) -> None:
         """Show these facts instead of a profile."""

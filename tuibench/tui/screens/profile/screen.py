@@ -76,10 +76,9 @@ class ProfileScreen(ProfilePage, RecordActions):
     def _show(self, found: tuple[StoredBenchmark, View | None]) -> None:
         before, (stored, view) = self.stored, found
         if view is None:
-            reason = "it ended before there was anything to show"
             self.stored = stored
             self.show_title()
-            self.show_wrong(TuibenchError(f"this profile is empty: {reason}", "r makes it again, d removes it"))
+            self.show_wrong(TuibenchError("profile_empty"))
             self.hints = ("rerun", "rerun-changed", "remove", "log", "back", "help")
             self.show_keys()
         elif before is None:

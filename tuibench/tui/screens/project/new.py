@@ -15,6 +15,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.model import FetchProgress, is_remote
 from tuibench.core.stored import ProjectRow
 from tuibench.core.units import size
+from tuibench.present.error.words import error_line
 from tuibench.services.models import Found
 from tuibench.tui import key, route
 from tuibench.tui.messages import Heard
@@ -141,7 +142,7 @@ class NewProjectScreen(Page):
         def hear(progress: FetchProgress) -> None:
             if text != self._looking or not self.is_attached:
                 # Runs in the thread that downloads; the exception ends the download.
-                raise _DownloadCancelled("the download is no longer needed")
+                raise _DownloadCancelled("download_unneeded")
             self.post_message(Heard(text, progress))
 
         self.request(
@@ -169,7 +170,7 @@ class NewProjectScreen(Page):
             self.column.focus_field("model")
         elif wanted:
             self.say("cannot use this model: see the path field", "bad")
-        self.column.fields["model"].show_error(f"{error.message}{': ' if error.hint else ''}{error.hint}")
+        self.column.fields["model"].show_error(error_line(error))
         self._show_summary()
 
     def _show_found(self, text: str, found: Found) -> None:

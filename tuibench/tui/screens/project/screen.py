@@ -14,6 +14,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.model import UNCHANGED, ModelState
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.tui import key
 from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.base import TabbedPage
@@ -168,7 +169,7 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
     def _refuse(self, error: TuibenchError) -> None:
         """Show the error in the empty list; keep rows that were read before."""
         if self._project is None:
-            self.benchmarks.table.empty = (error.message, "", error.hint)
+            self.benchmarks.table.empty = (message_words(error), "", hint_words(error))
         self.explain(error)
 
     def _show_model(self, state: ModelState) -> None:

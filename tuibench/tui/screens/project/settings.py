@@ -13,6 +13,7 @@ from tuibench.core.model import CHANGED, GONE, ModelState, ModelSummary
 from tuibench.core.stored import Project, ProjectRow
 from tuibench.core.units import size
 from tuibench.present.ages import age, ago_words
+from tuibench.present.error.words import error_line, message_words
 from tuibench.services.models import Found
 from tuibench.tui.screens.project.model import PREFIX, cost_lines, cost_missing, dims_of, model_lines
 from tuibench.tui.widgets.choice_field import ButtonField
@@ -135,7 +136,7 @@ class ProjectSettings(Vertical):
         )
 
     def _refuse_costs(self, error: TuibenchError) -> None:
-        self._show_costs(cost_missing(f"unknown: {error.message}"))
+        self._show_costs(cost_missing(f"unknown: {message_words(error)}"))
 
     def _show_costs(self, lines: list[LineLike]) -> None:
         self._costs = lines
@@ -244,7 +245,7 @@ class ProjectSettings(Vertical):
     def _refuse(self, error: TuibenchError) -> None:
         """Show an error that only the store detects, such as a taken name, beside the field."""
         if isinstance(error, UsageError) and not isinstance(error, UnknownId):
-            self.column.show_errors({"name": f"{error.message}: {error.hint}"})
+            self.column.show_errors({"name": error_line(error)})
             self.column.focus_field("name")
         else:
             self.page.explain(error)

@@ -14,6 +14,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal
 from tuibench.core.units import count_of
 from tuibench.present.cells import failure_text, own_lines
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.outcome import cancel_words, extend_words, finish_words, removal_words
 from tuibench.services.api import Services
 from tuibench.tui.screens.base import Page
@@ -76,7 +77,7 @@ class RunLogScreen(Page):
 
     def _cannot(self, error: TuibenchError) -> None:
         self._looking, self._view = False, None
-        self.query_one("#lines", ScrollBlock).show_lines([(f" {error.message}", "bad"), f" {error.hint}"])
+        self.query_one("#lines", ScrollBlock).show_lines([(f" {message_words(error)}", "bad"), f" {hint_words(error)}"])
 
     def _show(self, found: _Found) -> None:
         self._looking = False

@@ -16,6 +16,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.result import SideBySide
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.plots.drawing import Span, squeezed
 from tuibench.tui import key, route
 from tuibench.tui.screens.run.actions import RunKeys
@@ -148,7 +149,7 @@ class RunScreen(RunKeys):
     def _cannot(self, error: TuibenchError) -> None:
         self._looking = False
         self.view = None
-        self.grid.show_cells(GridPlan((), ()), {}, [(error.message, "bad"), error.hint])
+        self.grid.show_cells(GridPlan((), ()), {}, [(message_words(error), "bad"), hint_words(error)])
 
     def _show(self, view: RunView) -> None:
         self._looking = False

@@ -20,7 +20,7 @@ from tuibench.present.headline import headline_sentence, verdict_sentence
 from tuibench.present.plots.depth import progress_bar, sparkline
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.progress import drift_words
-from tuibench.present.reason import reason_words
+from tuibench.present.reason import reason_hint, reason_words
 from tuibench.tui.screens.comparison.pair import pairs_of_sides, ratio_words
 from tuibench.tui.widgets.painted import Glyphs, LineLike, shown
 
@@ -121,7 +121,8 @@ def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike
     if view.info.state == activity.UNSAVED:
         lines.append((f"not saved: {reason_words(view.info.detail)}", "bad"))
     elif view.reason is not None:
-        lines.append((reason_words(view.reason), style))
+        words = filter(None, (reason_words(view.reason), reason_hint(view.reason)))
+        lines.append(("; ".join(words), style))
     lines.append((_next_words(view, shown_key), "accent"))
     return tuple(lines)
 

@@ -1,0 +1,85 @@
+"""Words of the errors of starting, resuming and ending runs."""
+
+from __future__ import annotations
+
+from tuibench.core import activity
+from tuibench.core.ids import short_id
+from tuibench.core.text import show
+from tuibench.present.error.kind import Fields, Told
+
+_IN_STATE = {
+    "cancel": "tuibench ps --all lists it",
+    "discard": "tuibench cancel ends it",
+    "extend": "tuibench resume {} measures the rest",
+    "finish": "tuibench resume {} --finish saves the partial result",
+}
+"""Hints for a run whose state does not allow an action."""
+
+
+def _in_state(fields: Fields) -> str:
+    asked = fields["asked"]
+    if asked in ("extend", "finish") and not fields["resumable"]:
+        return ""
+    return _IN_STATE[asked].format(short_id(fields["run"]))
+
+
+def _instead(fields: Fields) -> str:
+    """Return a hint for a run that cannot be resumed."""
+    short, state = short_id(fields["run"]), fields["state"]
+    if state in activity.ALIVE:
+        return f"tuibench attach {short} follows it"
+    if state == activity.CANCELLED and not fields["executions"]:
+        return "start it again"
+    if state in (activity.FINISHED, activity.CANCELLED):
+        return f"tuibench rerun {short} measures it again"
+    return f"tuibench export {short} -x FILE writes the partial result" if fields["executions"] else ""
+
+
+def _no_directory(fields: Fields) -> str:
+    where = show(fields["where"]) if fields["where"] else "any temporary directory"
+    return f"no directory for the run can be made in {where}: {show(fields['why'], 500) or 'no reason is known'}"
+
+
+def _ended_unbegun(fields: Fields) -> str:
+    output = f" ({show(fields['output'], 500)})" if fields["output"] else ""
+    return f"{show(fields['why'], 500)} before the run began{output}"
+
+
+_AGAIN = "tuibench rerun {run:id} measures it again"
+
+CONTROL_ERRORS: dict[str, Told] = {
+    # Start
+    "no_run_directory": (_no_directory, "set TMPDIR to a directory that can be written to"),
+    "directory_shared": ("it belongs to another user, or others may write there", ""),
+    "run_without_saving": ("a --no-save run ends with the command that started it", "start it instead"),
+    "ended_unbegun": (_ended_unbegun, ""),
+    "ended_unplanned": ("{why} before there was a plan", ""),
+    "no_event_to_save": ("run {run:id} has nothing to save: no event of its journal can be read", ""),
+    "journal_unread": ("the journal of run {run:id} cannot be read: {why}", ""),
+    # Resume and follow
+    "not_resumable": ("run {run:id} cannot be resumed: {why}", _instead),
+    "measured_file_missing": ("{model} is missing", "put it back, or save the partial result with --finish"),
+    "run_elsewhere": ("run {run:id} is {why}, last heartbeat {silent_s:seconds} ago", "attach to it there"),
+    # End or extend
+    "run_in_state": ("run {run:id} is {state}", _in_state),
+    "run_of_other_user": ("run {run:id} belongs to another user", "ask its owner"),
+    "process_of_other_user": ("process {pid} belongs to another user", "ask its owner"),
+    "run_unreachable": ("run {run:id} cannot be signalled: {text}", ""),
+    "run_ends_slowly": ("run {run:id} has not ended yet", "it will within a minute"),
+    "run_queued": (
+        "run {run:id} is queued; it has nothing to finish",
+        "tuibench cancel {run:id} removes it from the queue",
+    ),
+    "ended_before_finish": ("run {run:id} ended before it could be finished", "see tuibench ps --all"),
+    "ended_before_more": ("run {run:id} ended before it could be given more", _AGAIN),
+    "run_finishing": ("run {run:id} is being finished on request", _AGAIN),
+    "more_time_out_of_range": ("expected more than 0 and at most {most_s:seconds}", ""),
+    "profile_without_target": (
+        "run {run:id} makes a profile, which has no target to come closer to",
+        "tuibench profile takes --processes, --runs and --samples",
+    ),
+    "run_without_target": (
+        "run {run:id} measures a fixed number of executions and aims at no target",
+        "tuibench rerun {run:id} with another number of --executions measures more",
+    ),
+}

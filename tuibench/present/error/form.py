@@ -1,0 +1,56 @@
+"""Words of the errors of forms, of choices in a profile, and of the dashboard."""
+
+from __future__ import annotations
+
+from tuibench.core.ids import short_id
+from tuibench.core.text import show
+from tuibench.present.error.kind import Fields, Told
+
+
+def _similar(fields: Fields) -> str:
+    names = ", ".join(show(name, 60) for name in fields["similar"])
+    return f"such as {names}" if names else "it is called by its number (#), a node that it is made of, or its weight"
+
+
+def _unlike(fields: Fields) -> str:
+    return f"{' and '.join(show(kind) or 'a benchmark' for kind in fields['kinds'])} cannot be compared"
+
+
+def _empty(fields: Fields) -> str:
+    ids = fields["ids"]
+    are, they = ("is", "it") if len(ids) == 1 else ("are", "they")
+    return f"{' and '.join(map(short_id, ids))} {are} empty: {they} ended before there was anything to show"
+
+
+FORM_ERRORS: dict[str, Told] = {
+    # Forms
+    "form_field": ("{field}: {text}", ""),
+    "too_many_models": (
+        "it measured {count} models, and the form has room for two",
+        "a re-run without changes, or the shell, measures all of them",
+    ),
+    "too_many_shapes": ("that is a sweep of {count} shapes", "at most {most} can be planned"),
+    "no_profile_chosen": ("both profiles are off", "switch one of them on"),
+    "no_level_chosen": ("tick at least one level", "or switch the loss profile off"),
+    "no_weights_to_change": (
+        "this model has no layer with weights that could be changed",
+        "switch the loss profile off",
+    ),
+    # Choices in a profile
+    "unknown_column": ("--sort takes a column of the table, not '{given:40}'", "columns: {names}"),
+    "unknown_choice": ("takes {names:or}, not '{given:40}'", ""),
+    "unknown_layer": ("no layer is called '{given:60}'", _similar),
+    "no_choice_of_benchmark": (
+        "of a benchmark nothing can be chosen",
+        "--sort, --filter and the like are of a profile",
+    ),
+    # Dashboard
+    "profile_empty": (
+        "this profile is empty: it ended before there was anything to show",
+        "r makes it again, d removes it",
+    ),
+    "profiles_empty": (_empty, "mark two that have layers; r makes one again"),
+    "profiles_unlike": (_unlike, "mark two profiles of one kind"),
+    "download_unneeded": ("the download is no longer needed", ""),
+    "internal_error": ("internal error: {kind}: {text}", ""),
+}
