@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tuibench.core.errors import TuibenchError
+from tuibench.core.reason import Reason
+from tuibench.core.record import from_plain
 
 
 @contextmanager
@@ -18,3 +21,25 @@ def refused(kind: type[TuibenchError], code: str, **fields: Any) -> Iterator[pyt
         yield caught
     reason = caught.value.reason
     assert (reason.code, {name: reason.fields.get(name) for name in fields}) == (code, fields)
+
+
+@dataclass(frozen=True)
+class ChildError:
+    """The error in the answer of a child task."""
+
+    reason: Reason
+    exit_code: int
+
+    @staticmethod
+    def of(line: dict[str, Any]) -> ChildError:
+        """Return the error of the last line of an answer."""
+        assert line["ok"] is False, line
+        return ChildError(from_plain(Reason, line["error"]["reason"]), line["error"]["exit_code"])
+
+    @property
+    def code(self) -> str:
+        return self.reason.code
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return self.reason.fields

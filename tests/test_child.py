@@ -19,10 +19,11 @@ from onnx import helper
 from tests.model.cost.support import request_for
 from tests.model.factory import BF16, F32, I64, STRING, encoder, model, save, tensor, weight
 from tests.model.spec import make_spec
+from tests.refusal import ChildError
 from tests.runs.child_task import call_here
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import CostProfile
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.present.reason import reason_words
 from tuibench.runs.task import StopSwitch
@@ -46,10 +47,8 @@ class Answer:
         return self.lines[-1]["result"]
 
     @property
-    def error(self) -> dict[str, Any]:
-        assert self.lines[-1]["ok"] is False
-        found: dict[str, Any] = self.lines[-1]["error"]
-        return found
+    def error(self) -> ChildError:
+        return ChildError.of(self.lines[-1])
 
     @property
     def points(self) -> list[Point]:
@@ -87,18 +86,18 @@ def test_inspect_gives_a_summary(tmp_path: Path) -> None:
     assert found.nodes == 5 and found.inputs[0].name == "ids"
 
 
-def test_refusals_carry_message_hint_and_exit_code(tmp_path: Path) -> None:
+def test_refusals_carry_code_fields_and_exit_code(tmp_path: Path) -> None:
     answer = call("inspect", {"path": str(tmp_path / "none.onnx")})
-    assert answer.code == 1 and answer.error["kind"] == "ModelError" and answer.error["exit_code"] == 3
-    assert answer.error["kind"] == "ModelError" and answer.error["hint"] and not answer.errors
+    what = because("model_file", path=str(tmp_path / "none.onnx"))
+    assert answer.code == 1 and answer.error == ChildError(because("path_missing", what=what), 3) and not answer.errors
     wrong = prepare(save(encoder(), tmp_path / "m.onnx"), tmp_path, dims=(("depth", (2,)),))
-    assert wrong.error["exit_code"] == 2 and "batch, seq" in wrong.error["hint"]
+    assert wrong.error.exit_code == 2
 
 
 def test_unexpected_error_is_still_an_answer() -> None:
-    assert call("inspect", b"not json").error["kind"] == "exception"
-    assert call("inspect", {}).error["message"].startswith("KeyError")
-    assert "inspect" in call("nonsense", {}).error["message"]
+    assert call("inspect", b"not json").error.code == "internal_error"
+    assert call("inspect", {}).error.reason == because("internal_error", kind="KeyError", text="'path'")
+    assert "inspect" in call("nonsense", {}).error.fields["names"]
 
 
 def test_engines_are_inspected_without_failing() -> None:
@@ -319,7 +318,7 @@ def test_shape_run_is_announced_before_and_after(tmp_path: Path) -> None:
 def test_costs_of_a_file_that_is_no_model_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"no model")
-    assert call("cost", {"path": str(path), "run_dir": str(tmp_path)}).error["kind"] == "ModelError"
+    assert call("cost", {"path": str(path), "run_dir": str(tmp_path)}).error.code == "model_out_of_memory"
 
 
 def test_low_priority_task_yields_the_processor() -> None:

@@ -173,11 +173,10 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     """
     from dataclasses import replace
 
-    from tuibench.core.errors import EngineError
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
     from tuibench.engines import factory
-    from tuibench.engines.protocol import LayerOrder, Refusal
+    from tuibench.engines.protocol import LayerOrder
     from tuibench.host.cpu import read_identity
     from tuibench.host.kernel_files import Tree
 
@@ -191,10 +190,7 @@ def layers(request: dict[str, Any], send: Send) -> Any:
         work_dir=request["run_dir"],
     )
     timer = factory.make_timer(str(request["engine"]))
-    try:
-        found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
-    except Refusal as refusal:
-        raise EngineError(str(refusal)) from refusal
+    found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 

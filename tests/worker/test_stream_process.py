@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused
 from tuibench.core.cell import Asked
+from tuibench.core.errors import EngineError
 from tuibench.worker.stream_process import ProcessStreams, StreamJob
 
 
@@ -33,6 +35,6 @@ def test_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeyp
     mark = tmp_path / "planted"
     (tmp_path / "dataclasses.py").write_text(f"open({str(mark)!r}, 'w').close()\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RuntimeError, match="no engine"):
+    with refused(EngineError, "unknown_engine", engine="no engine"):
         ProcessStreams([make_job(tmp_path)], lambda: None)
     assert not mark.exists()

@@ -206,7 +206,7 @@ class LayerRun:
     threads: int
     cpus: tuple[int, ...]
     isa: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     precision: str = ""
     """Precisions of its products, by decreasing time; '' if unknown."""
 

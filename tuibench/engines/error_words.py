@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from tuibench.core.errors import TuibenchError
+from tuibench.core.reason import Reason, error_text
+
 _CODE = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
 _PLACE = re.compile(r"/[\w./+-]+\.(?:cc|cpp|h|hpp):\d+ (?=[\w:<~])")
 _LOADING = re.compile(r"Load model from .*? failed:\s*", re.DOTALL)
@@ -25,6 +28,22 @@ def plain_words(text: str) -> str:
 def engine_words(error: BaseException, max_chars: int = 300) -> str:
     """Return the reason in an engine's exception, cut to `max_chars`; its type if it has no text."""
     return (plain_words(str(error)) or type(error).__name__)[:max_chars]
+
+
+def error_reason(error: BaseException, max_chars: int = 300) -> Reason:
+    """Return the reason of an error of ours, else an engine's message, cut to `max_chars`."""
+    return error.reason if isinstance(error, TuibenchError) else error_text(engine_words(error, max_chars))
+
+
+def exception_reason(error: BaseException, max_chars: int = 2000) -> Reason:
+    """Return the reason of an error that may come from any code: its type stands before its message.
+
+    The type adds nothing if the engine has wrapped the reason in its own words.
+    """
+    said = str(error).strip() or type(error).__name__
+    if isinstance(error, TuibenchError) or type(error) is RuntimeError or plain_words(said) != said:
+        return error_reason(error, max_chars)
+    return error_text(f"{type(error).__name__}: {said}"[:max_chars])
 
 
 def is_of_engine(error: Exception) -> bool:

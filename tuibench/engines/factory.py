@@ -7,7 +7,6 @@ from typing import cast
 
 from tuibench.core.engine import REGISTRY, names, timed
 from tuibench.core.errors import EngineError, UsageError
-from tuibench.core.text import show
 from tuibench.engines.protocol import Capabilities, Engine, LayerTimer
 
 
@@ -15,16 +14,16 @@ def check(name: str) -> None:
     """Raise UsageError for an engine of a later version and EngineError for an unknown name."""
     entry = REGISTRY.get(name)
     if entry is not None and not entry.module:
-        raise UsageError(f"engine {name} is not supported in this version", f"engines here: {', '.join(names())}")
+        raise UsageError("engine_unsupported", engine=name, names=names())
     if entry is None:
-        raise EngineError(f"unknown engine '{show(name, 40)}'", f"engines here: {', '.join(names())}")
+        raise EngineError("unknown_engine", engine=name, names=names())
 
 
 def check_timed(name: str) -> None:
     """Raise for an unknown engine, and for one that cannot time each layer."""
     check(name)
     if not REGISTRY[name].layer_timer:
-        raise EngineError(f"{name} reports no layer times", f"-e {', '.join(timed())} makes profiles")
+        raise EngineError("engine_without_layer_times", engine=name, names=timed())
 
 
 def runs_ours(name: str) -> bool:

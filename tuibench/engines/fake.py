@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.model import Port
+from tuibench.core.reason import ERROR
 from tuibench.engines.protocol import Bound, Capabilities, Feed, LoadSettings, Queue, ReadBack, Refusal
 
 VARIABLE = "TUIBENCH_FAKE"
@@ -65,7 +66,7 @@ def perform(act: str) -> None:
     if act == "raise":
         raise RuntimeError("scripted failure: raise")
     if act == "refuse":
-        raise Refusal("scripted failure: refuse")
+        raise Refusal(ERROR, text="scripted failure: refuse")
     if act == "exit":
         os._exit(0)
     if act == "oom":
@@ -153,7 +154,7 @@ class FakeSession:
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """Refuse: the engine has no queue."""
-        raise Refusal("the fake engine has no queue")
+        raise Refusal("engine_without_queue", engine="fake")
 
     def read_back(self) -> ReadBack:
         """Return the requested values, unless the script overrides them."""

@@ -114,7 +114,8 @@ def _make_options(setting: LoadSettings) -> tuple[Any, str]:
     import onnxruntime as ort
 
     if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-        raise BadSetting(f"onnxruntime has no precision {setting.precision} on the CPU; it takes f32")
+        takes = [*CAPABILITIES.precisions, "engine-default"]
+        raise BadSetting("unsupported_precision", engine="onnxruntime", precision=setting.precision, names=takes)
     options = ort.SessionOptions()
     options.intra_op_num_threads = setting.threads
     options.inter_op_num_threads = 1
@@ -143,7 +144,7 @@ class OnnxRuntimeSession:
             self._inputs = tuple(_port(arg) for arg in session.get_inputs())
             self._outputs = tuple(_port(arg) for arg in session.get_outputs())
         except UnicodeDecodeError as error:
-            raise Refusal(f"a name in the model is not valid UTF-8: {error.reason}") from error
+            raise Refusal("name_not_utf8", text=error.reason) from error
         self._names = [port.name for port in self._outputs]
         self._shapes: list[tuple[int, ...]] | None = None
 
@@ -174,7 +175,7 @@ class OnnxRuntimeSession:
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """Refuse: ONNX Runtime has no queue; streams are threads or processes."""
-        raise Refusal("onnxruntime has no own queue")
+        raise Refusal("engine_without_queue", engine="onnxruntime")
 
     def read_back(self) -> ReadBack:
         """Return the settings of the session; its pool has no query, so the worker counts the threads."""
@@ -206,11 +207,11 @@ class OnnxRuntimeSession:
     def _require_tensors(self, ports: Sequence[Port], role: str) -> None:
         for port in ports:
             if not _is_plain(port):
-                raise IoUnavailable(f"{role} '{port.name}' is a {port.kind} of {port.dtype}")
+                raise IoUnavailable("port_no_plain_tensor", role=role, name=port.name, kind=port.kind, dtype=port.dtype)
 
     def _bind_call(self, feeds: Sequence[Feed]) -> Bound:
         if any(port.dtype in _RAW_TYPES for port in self._inputs):
-            raise IoUnavailable("numpy has no such type; the inputs can only be bound")
+            raise IoUnavailable("inputs_without_numpy_type")
         run = self._session.run
         calls = tuple(partial(run, self._names, _native(feed)) for feed in feeds)
         return Bound("call", calls, partial(self._call_outputs, calls))
@@ -242,7 +243,7 @@ class OnnxRuntimeSession:
 
         self._require_tensors(self._outputs, "output")
         if any(port.dtype in _RAW_TYPES for port in self._outputs):
-            raise IoUnavailable("an output type has no numpy buffer")
+            raise IoUnavailable("output_without_numpy_type")
         if self._shapes is None:
             self._bind_call([feed]).outputs(0)
         shapes = self._shapes or []

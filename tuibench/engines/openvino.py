@@ -130,7 +130,7 @@ class OpenVinoEngine:
         properties = choose_properties(setting)
         shape = setting.options.get("shape", "model")
         if shape not in _SHAPES:
-            raise BadSetting(f"openvino has no shape '{shape}'; it takes {' or '.join(_SHAPES)}")
+            raise BadSetting("unsupported_shape_mode", engine="openvino", given=shape, names=list(_SHAPES))
         path = setting.model_path
         _refuse_ort(path)
         ov = import_openvino()
@@ -146,17 +146,17 @@ class OpenVinoEngine:
         except RuntimeError as error:
             raise translate(error) from error
         if not outputs:
-            raise Refusal("the model has no outputs")
+            raise Refusal("model_without_outputs")
         return OpenVinoSession(ov, compiled, inputs, outputs, setting)
 
 
 def choose_properties(setting: LoadSettings) -> dict[str, Any]:
     """Return the properties to compile with; raise Refusal if they are unsupported."""
     if not setting.optimize:
-        raise Refusal("openvino cannot run a model unoptimized")
+        raise Refusal("engine_always_optimizes", engine="openvino")
     if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-        takes = ", ".join(CAPABILITIES.precisions)
-        raise BadSetting(f"openvino has no precision '{setting.precision}'; it takes {takes} or engine-default")
+        takes = [*CAPABILITIES.precisions, "engine-default"]
+        raise BadSetting("unsupported_precision", engine="openvino", precision=setting.precision, names=takes)
     alone = setting.one_at_a_time
     properties: dict[str, Any] = {
         "PERFORMANCE_HINT": "LATENCY" if alone else "THROUGHPUT",
@@ -177,13 +177,13 @@ def _read_names(path: str) -> tuple[list[str], list[str]]:
     try:
         return read_names(path)
     except UnicodeDecodeError as error:
-        raise Refusal(f"a name in the model is not valid UTF-8: {error.reason}") from error
+        raise Refusal("name_not_utf8", text=error.reason) from error
     except ValueError as error:
-        raise Refusal(f"the file is not plain ONNX: {error}") from error
+        raise Refusal("not_plain_onnx", text=str(error)) from error
 
 
 def _refuse_ort(path: str) -> None:
     """Refuse with one line, before all of OpenVINO's readers try the file and write to stderr."""
     with Path(path).open("rb") as file:
         if file.read(8)[4:] == _ORT_MARK:
-            raise Refusal("openvino reads ONNX files and not the .ort format of ONNX Runtime")
+            raise Refusal("ort_file_unreadable", engine="openvino")

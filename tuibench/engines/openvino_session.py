@@ -13,6 +13,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from tuibench.core.model import Port
+from tuibench.core.reason import ERROR
 from tuibench.engines.protocol import BadSetting, Bound, Feed, IoUnavailable, LoadSettings, Queue, ReadBack, Refusal
 
 _LOOK_S = 0.001
@@ -123,6 +124,7 @@ _NOISE = re.compile(
 )
 _TAIL = re.compile(r" (Failed operations detailed log:|Please check that model format.*)$")
 _MOST_REASONS = 3
+_MOST_CHARS = 2000
 
 
 def read_ports(nodes: Sequence[Any], role: str, names: Sequence[str]) -> tuple[Port, ...]:
@@ -131,7 +133,7 @@ def read_ports(nodes: Sequence[Any], role: str, names: Sequence[str]) -> tuple[P
     OpenVINO's own names do not work: removing an Identity or Dropout renames the values on both sides.
     """
     if len(names) != len(nodes):
-        raise Refusal(f"openvino has {len(nodes)} {role}s where the file has {len(names)}")
+        raise Refusal("other_port_count", engine="openvino", role=role, count=len(nodes), expected=len(names))
     return tuple(_read_port(node, role, name) for node, name in zip(nodes, names, strict=True))
 
 
@@ -140,9 +142,9 @@ def make_tensor(ov: Any, port: Port, element_type: Any, value: Any) -> Any:
     shape = getattr(value, "shape", None)
     expected = _RAW.get(port.dtype, port.dtype)
     if shape is None:
-        raise Refusal(f"openvino takes tensors only; input '{port.name}' was given a {type(value).__name__}")
+        raise Refusal("no_tensor_given", engine="openvino", name=port.name, type=type(value).__name__)
     if value.dtype.name not in (expected, port.dtype):
-        raise Refusal(f"input '{port.name}' takes {port.dtype} and was given {value.dtype.name}")
+        raise Refusal("other_type_given", name=port.name, dtype=port.dtype, given=value.dtype.name)
     tensor = ov.Tensor(element_type, list(shape))
     if value.size:
         tensor.data.view(expected)[...] = value.view(expected)
@@ -174,16 +176,16 @@ def explain(error: BaseException) -> str:
 def translate(error: RuntimeError) -> Exception:
     """Return MemoryError or Refusal for a RuntimeError, the only type that OpenVINO raises."""
     reason = explain(error)
-    return MemoryError(reason) if "bad_alloc" in reason else Refusal(reason)
+    return MemoryError(reason) if "bad_alloc" in reason else Refusal(ERROR, text=reason[:_MOST_CHARS])
 
 
 def _read_port(node: Any, role: str, name: str) -> Port:
     kind = str(node.get_element_type().get_type_name())
     if kind == "string":
         # Seen with 2026.4.1: both sides of an Identity own the same characters, and freeing them crashes the process.
-        raise Refusal(f"openvino corrupts memory with strings; {role} '{name}' is a tensor of strings")
+        raise Refusal("strings_corrupt_memory", engine="openvino", role=role, name=name)
     if kind not in _DTYPES:
-        raise Refusal(f"openvino takes no {role} of type {kind}: '{name}'")
+        raise Refusal("unsupported_port_type", engine="openvino", role=role, name=name, type=kind)
     return Port(name, "tensor", _DTYPES[kind], _read_shape(node.get_partial_shape()))
 
 
@@ -212,7 +214,7 @@ class OpenVinoSession:
         self._read: ReadBack | None = None
         used = self._precision()
         if setting.precision not in (used, "engine-default"):
-            raise BadSetting(f"openvino would compute {used} on this CPU where {setting.precision} was requested")
+            raise BadSetting("other_precision_used", engine="openvino", used=used, precision=setting.precision)
 
     @property
     def dynamic(self) -> bool:
@@ -294,7 +296,7 @@ class OpenVinoSession:
     def _tensors(self, feed: Feed) -> list[Any]:
         missing = [port.name for port in self._inputs if port.name not in feed]
         if missing:
-            raise Refusal(f"input '{missing[0]}' was not given")
+            raise Refusal("input_not_given", name=missing[0])
         pairs = zip(self._inputs, self._compiled.inputs, strict=True)
         return [make_tensor(self._ov, port, node.get_element_type(), feed[port.name]) for port, node in pairs]
 
@@ -319,7 +321,7 @@ class OpenVinoSession:
         for port, node in zip(self._outputs, self._compiled.outputs, strict=True):
             if both & set(node.get_names()):
                 # LoadSettings the output would silently set the input instead.
-                raise IoUnavailable(f"output '{port.name}' is an input passed through")
+                raise IoUnavailable("output_is_input", name=port.name)
         for index, (node, shape) in enumerate(zip(self._compiled.outputs, self._output_shapes(example), strict=True)):
             buffer = self._ov.Tensor(node.get_element_type(), list(shape))
             for request in requests:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tuibench.core.errors import EngineError
 from tuibench.core.model import Point, Port
 from tuibench.core.value import dataclass
 
@@ -68,12 +69,12 @@ class ReadBack:
     details: dict[str, str]
 
 
-class IoUnavailable(Exception):
+class IoUnavailable(EngineError):
     """The requested I/O class does not work for this model; the caller tries the next one."""
 
 
-class Refusal(Exception):
-    """The engine refuses this model; the message is the engine's own."""
+class Refusal(EngineError):
+    """The engine refuses this model; the engine's own message has the code ERROR."""
 
 
 class BadSetting(Refusal):

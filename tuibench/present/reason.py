@@ -365,7 +365,9 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "phase_too_long": "the phase did not end within {limit_s:seconds}",
     "no_answer": "no answer within {s:g} s",
     "ended_without_answer": "ended with code {code} and no answer",
-    "io_unavailable": "the I/O class is unavailable (--io): {text}",
+    "io_unavailable": lambda fields: (
+        f"the I/O class is unavailable (--io): {show(fields.get('why') or fields['text'])}"
+    ),
     # Activities of a run
     "inspecting": "inspecting {model}",
     "making_inputs": "making inputs for {model}",

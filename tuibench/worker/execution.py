@@ -180,7 +180,7 @@ class Measurement:
                 # Once processes have replaced the session, nothing is left to bind again.
                 if last == len(classes) or self._handed_over:
                     raise
-        raise IoUnavailable("the engine has no way to pass inputs")
+        raise IoUnavailable("no_way_to_pass_inputs")
 
     def _in_class(self, session: Session, io: str, first_ns: float, memory: MemoryLog) -> Outcome:
         feeds = self._feeds if self._feeds[0] or not self._setting.shapes else read_bundle(self._job.bundle)

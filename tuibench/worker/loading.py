@@ -56,7 +56,7 @@ def bind(session: Session, feeds: Sequence[Feed], asked: str | None, supported: 
             return session.bind(feeds, io)
         except IoUnavailable as error:
             last = error
-    raise last or IoUnavailable("the engine has no way to pass inputs")
+    raise last or IoUnavailable("no_way_to_pass_inputs")
 
 
 def time_first_ns(session: Session, feeds: Sequence[Feed], supported: Sequence[str]) -> float:

@@ -9,10 +9,11 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from tuibench.core.engine import REGISTRY
-from tuibench.core.reason import ERROR, OUT_OF_MEMORY, Failure, because
+from tuibench.core.errors import EngineError, TuibenchError
+from tuibench.core.reason import OUT_OF_MEMORY, Failure, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
-from tuibench.engines.error_words import plain_words
+from tuibench.engines.error_words import exception_reason, plain_words
 from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal
 from tuibench.worker import isolation, loading
 from tuibench.worker.job import Job, receive, send
@@ -25,6 +26,7 @@ _MEMORY_WORDS = (
     "Unable to allocate",
 )
 _PROGRESS_S = 0.5
+_MOST_CHARS = 2000
 
 
 class Reporter:
@@ -95,8 +97,8 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     try:
         version = engine.start()
     except ImportError as error:
-        hint = REGISTRY[asked.engine].install_command
-        raise MissingEngine(f"{asked.engine} is not installed ({error}); {hint}") from error
+        command = REGISTRY[asked.engine].install_command
+        raise MissingEngine("engine_not_installed", engine=asked.engine, text=str(error), command=command) from error
     isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
 
     from tuibench.worker.execution import Measurement
@@ -109,29 +111,26 @@ def queue_wanted(kinds: tuple[str, ...], asked: str | None) -> bool:
     return asked == "queue" or (asked is None and "queue" in kinds)
 
 
-class MissingEngine(Exception):
+class MissingEngine(EngineError):
     """The engine's package is not installed."""
 
 
 def describe(error: BaseException, phase: str) -> Failure:
     """Return the failure of an execution from its error."""
-    said = str(error) or type(error).__name__
-    text, code = plain_words(said), ERROR
+    reason = exception_reason(error)
+    said = reason.fields.get("text")
     if isinstance(error, MissingEngine):
-        kind = "engine"
-    elif isinstance(error, BadSetting):
-        kind = "setting"
-    elif isinstance(error, (Refusal, IoUnavailable)):
-        kind = "refused"
-        code = "io_unavailable" if isinstance(error, IoUnavailable) else ERROR
-    elif isinstance(error, MemoryError) or any(word in text for word in _MEMORY_WORDS):
-        kind = "memory"
-        code = OUT_OF_MEMORY
-    else:
-        kind = "exception"
-        # The error type adds nothing if the engine has wrapped the reason in its own words.
-        text = text if type(error) is RuntimeError or text != said.strip() else f"{type(error).__name__}: {text}"
-    return Failure(kind, phase, because(code, text=text[:2000]))
+        return Failure("engine", phase, reason)
+    if isinstance(error, BadSetting):
+        return Failure("setting", phase, reason)
+    if isinstance(error, IoUnavailable):
+        return Failure("refused", phase, because("io_unavailable", why=reason))
+    if isinstance(error, Refusal):
+        return Failure("refused", phase, reason)
+    if isinstance(error, MemoryError) or (isinstance(said, str) and any(word in said for word in _MEMORY_WORDS)):
+        text = (plain_words(str(error)) or type(error).__name__)[:_MOST_CHARS]
+        return Failure("memory", phase, because(OUT_OF_MEMORY, text=said if isinstance(error, TuibenchError) else text))
+    return Failure("exception", phase, reason)
 
 
 def _leave(code: int) -> None:

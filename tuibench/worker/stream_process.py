@@ -11,9 +11,12 @@ from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 from tuibench.core.cell import Asked, Noise
+from tuibench.core.errors import TuibenchError
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.value import dataclass
 from tuibench.engines import factory
+from tuibench.engines.error_words import exception_reason
 from tuibench.engines.protocol import Engine, LoadSettings
 from tuibench.host.noise import Witness
 from tuibench.worker import isolation, loading
@@ -107,9 +110,9 @@ class ProcessStreams:
         try:
             answer = receive(child.stdout.fileno())
         except EOFError:
-            raise RuntimeError(f"the process of a stream ended with {child.wait()}") from None
+            raise TuibenchError("stream_ended", exit_code=child.wait()) from None
         if "error" in answer:
-            raise RuntimeError(str(answer["error"]))
+            raise TuibenchError.from_reason(from_plain(Reason, answer["error"]))
         return answer
 
 
@@ -128,7 +131,7 @@ def main() -> None:
                 return
             send(outbox, stream.run(**plan))
     except Exception as error:  # process boundary: the worker reports it as the failure of the cell
-        send(outbox, {"error": f"{type(error).__name__}: {error}"})
+        send(outbox, {"error": to_plain(exception_reason(error))})
 
 
 class Stream:

@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 import trustme
 
+from tests.refusal import ChildError
 from tuibench.child import _refusal
 from tuibench.core.errors import TuibenchError
 from tuibench.model.download.task import fetch as download
@@ -125,10 +126,9 @@ class Fetched:
         return found
 
     @property
-    def error(self) -> dict[str, Any]:
-        assert self.lines[-1]["ok"] is False, self.lines[-1]
-        found: dict[str, Any] = self.lines[-1]["error"]
-        assert found["kind"] != "exception", (found, self.errors)
+    def error(self) -> ChildError:
+        found = ChildError.of(self.lines[-1])
+        assert found.code != "internal_error", (found, self.errors)
         return found
 
     @property

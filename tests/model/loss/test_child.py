@@ -13,12 +13,13 @@ from onnx import helper
 
 from tests.model.factory import F32, model, save, tensor, weight
 from tests.model.loss.built import convolutions, linear, random
+from tests.refusal import ChildError
 from tests.test_child import Answer, call, make_points, prepare
 from tuibench.core.errors import ExitCode
 from tuibench.core.model import Point
 from tuibench.core.profile import LEVELS, LayerLoss, LossPoint
 from tuibench.core.profile_facts import LossFacts, assemble_loss, worst_layers
-from tuibench.core.reason import Failure, error_text
+from tuibench.core.reason import Failure, Reason, because, error_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.settings.model_token import resolve_model
 from tuibench.engines.onnxruntime import OnnxRuntimeEngine
@@ -81,19 +82,19 @@ def test_measurement_runs_on_the_users_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrays", "words"),
+    ("arrays", "code"),
     [
-        ({"x": np.ones((1, 5), np.float32)}, "[1, 5], the model takes [batch, 4]"),
-        ({"x": np.ones((1, 4))}, "float64, the model takes float32"),
-        ({"z": np.ones((1, 4), np.float32)}, "no array 'x'"),
-        ({}, "no array 'x'"),
+        ({"x": np.ones((1, 5), np.float32)}, "array_of_other_shape"),
+        ({"x": np.ones((1, 4))}, "array_of_other_type"),
+        ({"z": np.ones((1, 4), np.float32)}, "array_missing"),
+        ({}, "array_missing"),
     ],
 )
-def test_data_that_does_not_fit_is_refused_at_preparation(tmp_path: Path, arrays: Any, words: str) -> None:
+def test_data_that_does_not_fit_is_refused_at_preparation(tmp_path: Path, arrays: Any, code: str) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     np.savez(tmp_path / "own.npz", **arrays)
     refused = prepare(path, tmp_path, file=str(tmp_path / "own.npz")).error
-    assert words in refused["message"] and refused["exit_code"] == 2 and refused["hint"]
+    assert refused.code == code and refused.exit_code == ExitCode.USAGE
 
 
 def test_nan_in_the_data_is_noted_and_the_reason_of_every_point(tmp_path: Path) -> None:
@@ -108,10 +109,10 @@ def test_nan_in_the_data_is_noted_and_the_reason_of_every_point(tmp_path: Path) 
 def test_point_without_inputs_is_refused_with_its_reason(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     (point,) = make_points(path, tmp_path)
-    empty = replace(point, bundle=None, failure=Failure("inputs", "inputs", error_text("nothing fits")))
+    why = error_text("nothing fits")
+    empty = replace(point, bundle=None, failure=Failure("inputs", "inputs", why))
     refused = measure(path, empty, tmp_path).error
-    assert refused["reason"]["fields"]["why"] == to_plain(error_text("nothing fits"))
-    assert refused["exit_code"] == ExitCode.MODEL
+    assert refused == ChildError(because("no_inputs_to_run_on", why=why), ExitCode.MODEL)
 
 
 @pytest.mark.parametrize("task", ["weights", "loss"])
@@ -119,10 +120,10 @@ def test_file_that_is_no_model_is_refused_by_both_tasks(tmp_path: Path, task: st
     (point,) = prepare(save(linear(random(4, 3)), tmp_path / "m.onnx"), tmp_path).points
     (tmp_path / "m.ort").write_bytes(b"\x18\0\0\0ORTM" + bytes(64))
     (tmp_path / "bad.onnx").write_bytes(b"\x08\x07garbage")
-    for name, words in (("m.ort", "an .ort file"), ("bad.onnx", "not a readable"), ("none", "does not exist")):
+    for name, code in (("m.ort", "ort_without_graph"), ("bad.onnx", "model_unparsable"), ("none", "path_missing")):
         request = {"path": str(tmp_path / name), "point": to_plain(point), "run_dir": str(tmp_path)}
         refused = call(task, request).error
-        assert words in refused["message"] and refused["exit_code"] == 3, refused
+        assert refused.code == code and refused.exit_code == ExitCode.MODEL, refused
 
 
 def test_task_runs_on_the_given_cpus_and_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,4 +151,4 @@ def test_weight_larger_than_memory_is_a_failure_of_the_model(tmp_path: Path) -> 
     built = model([filler, product], [tensor("x", F32, ["b", 2])], [tensor("y", F32, None)], held)
     path = save(built, tmp_path / "m.onnx")
     refused = call("weights", {"path": path, "memory_bytes": 10**9}).error
-    assert refused["hint"]
+    assert refused == ChildError(Reason("model_out_of_memory"), ExitCode.MODEL)

@@ -21,9 +21,10 @@ from tests.model.factory import model as built
 from tests.model.profile.graphs import GRAPHS
 from tests.test_child import Answer, call
 from tuibench.core import engine
+from tuibench.core.errors import ExitCode
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import FOLDED, LAYER, RUNTIME, UNMAPPED, LayerRun
-from tuibench.core.reason import Failure, error_text
+from tuibench.core.reason import ERROR, Failure, because, error_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
 from tuibench.model.graph import walk
@@ -160,14 +161,14 @@ def test_nodes_with_duplicate_or_hostile_names_stay_separate(engine: str, tmp_pa
 def test_model_that_cannot_be_timed_is_refused_with_a_reason(engine: str, tmp_path: Path) -> None:
     plain = save(GRAPHS["folding"], tmp_path / "plain.onnx")
     refused = ask(engine, plain, tmp_path)[0].error
-    assert refused["kind"] == "ModelError" and refused["hint"]
+    assert refused.reason == because("cannot_be_run", model=plain, why=error_text("no shape"))
     missing = ask(engine, str(tmp_path / "none.onnx"), tmp_path)[0].error
-    assert missing["kind"] == "ModelError"
+    assert missing.exit_code == ExitCode.MODEL
 
 
 def test_engine_without_layer_times_is_refused(tmp_path: Path) -> None:
     error = ask("openvino", GRAPHS["folding"], tmp_path)[0].error
-    assert error["kind"] == "EngineError" and error["hint"]
+    assert error.code == "engine_without_layer_times" and error.exit_code == ExitCode.ENGINE
 
 
 def test_script_of_the_fake_engine_sets_the_layer_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +179,7 @@ def test_script_of_the_fake_engine_sets_the_layer_times(tmp_path: Path, monkeypa
     assert took["m"] == 70 and took["a"] == 5 and took["r"] == 10 and run.unprofiled_us == sum(took.values())
     monkeypatch.setenv("TUIBENCH_FAKE", '{"default": {"load": "refuse"}}')
     refused = ask("fake", GRAPHS["folding"], tmp_path)[0].error
-    assert refused["kind"] == "EngineError"
+    assert refused.code == ERROR and refused.exit_code == ExitCode.ENGINE
 
 
 def test_modules_that_carry_or_show_profiles_name_no_engine() -> None:

@@ -12,9 +12,12 @@ import pytest
 
 from tests.model.factory import save
 from tests.model.profile.graphs import GRAPHS
+from tests.refusal import ChildError
 from tests.test_child import Answer, call, make_points
 from tuibench.core.cell import Estimate
+from tuibench.core.errors import ExitCode
 from tuibench.core.profile import LayerRun, Roofline, ZeroEffect
+from tuibench.core.reason import ERROR, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.model.graph import walk
 from tuibench.model.profile.roofline import describe, dram_working_set, judge
@@ -83,8 +86,8 @@ def test_engine_error_on_a_renamed_copy_does_not_mention_the_copy(tmp_path: Path
     path = save(good, tmp_path / "model.onnx")
     told = {"path": path, "point": point, "run_dir": str(tmp_path / "run"), "max_s": 10, "runs": 2, **PLACED}
     error = call("layers", told).error
-    assert "(dup)" in error["message"], error
-    assert not any(word in error["message"] for word in ("named.onnx", "ONNXRuntimeError", "Load model"))
+    assert error.code == ERROR and "(dup)" in error.fields["text"], error
+    assert not any(word in error.fields["text"] for word in ("named.onnx", "ONNXRuntimeError", "Load model"))
 
 
 def test_rows_state_their_float_types(tmp_path: Path) -> None:
@@ -110,7 +113,7 @@ def test_rows_are_matched_by_name_if_the_optimized_model_is_missing(tmp_path: Pa
         LayerRun,
         ask("layers", save(GRAPHS["convolutions"], tmp_path / "m.onnx"), tmp_path, runs=3, max_s=BRIEF_S).result,
     )
-    assert any("names alone" in note for note in found.notes)
+    assert "mapped_by_names" in [note.code for note in found.notes]
     assert sorted(n for row in found.rows for n in row.nodes) == sorted(
         o.id for o in walk(GRAPHS["convolutions"].graph)
     )
@@ -123,7 +126,7 @@ def test_ort_file_is_refused_with_a_reason(tmp_path: Path) -> None:
     options.add_session_config_entry("session.save_model_format", "ORT")
     onnxruntime.InferenceSession(save(GRAPHS["folding"], tmp_path / "m.onnx"), options)
     error = ask("layers", str(tmp_path / "m.ort"), tmp_path, runs=3).error
-    assert error["kind"] == "ModelError" and ".ort" in error["message"] and error["hint"]
+    assert error == ChildError(because("ort_without_graph", path=str(tmp_path / "m.ort")), ExitCode.MODEL)
 
 
 def test_single_layers_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
@@ -145,7 +148,7 @@ def test_single_layers_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
 
 def test_unknown_what_if_form_is_refused(tmp_path: Path) -> None:
     error = ask("what_if", str(SAMPLES / "tiny.onnx"), tmp_path, form="int3", rows={}).error
-    assert error["exit_code"] == 2 and "int8" in error["hint"]
+    assert error == ChildError(because("unknown_form", form="int3", names=["int8"]), ExitCode.USAGE)
 
 
 def test_roofline_has_values_of_this_machine() -> None:

@@ -14,10 +14,10 @@ from onnx import helper
 
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun, own_key
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, because, error_text
 from tuibench.core.value import dataclass
 from tuibench.engines import factory
-from tuibench.engines.error_words import engine_words, is_of_engine
+from tuibench.engines.error_words import engine_words, error_reason, is_of_engine
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LayerOrder, LoadSettings, Tell
 from tuibench.model.file import is_external
@@ -37,7 +37,7 @@ class PlainlyNamed:
     """A model file whose node names survive."""
 
     path: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     own: tuple[str, ...] = ()
     """The user's names of the renamed nodes, by number."""
     prefix: str = ""
@@ -63,8 +63,7 @@ def plainly_named(model: onnx.ModelProto, path: str, run_dir: str) -> Iterator[P
         yield PlainlyNamed(path)
         return
     if any(map(is_external, walk_weights(model))):
-        what = f"{len(strange)} nodes have names that the profiler cannot record: their time is in no layer"
-        yield PlainlyNamed(path, (what,))
+        yield PlainlyNamed(path, (because("names_not_recorded", count=len(strange)),))
         return
     prefix = "tuibench."
     while any(name.startswith(prefix) for name in names):
@@ -170,7 +169,8 @@ class OnnxRuntimeTimer:
             except Exception as error:  # an engine raises any type; name the user's file, not our copy
                 if not is_of_engine(error):
                     raise
-                raise TuibenchError(engine_words(error, 1000).replace(named.path, order.path)[:500]) from error
+                said = engine_words(error, 1000).replace(named.path, order.path)
+                raise TuibenchError.from_reason(error_text(said[:500])) from error
             return replace(found, rows=tuple(_as_called(row, named) for row in found.rows))
 
 
@@ -179,7 +179,7 @@ def _as_called(row: KernelRow, named: PlainlyNamed) -> KernelRow:
     return replace(row, kernels=tuple(map(named.undo, row.kernels))) if named.own else row
 
 
-def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Sequence[str], tell: Tell) -> LayerRun:
+def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Sequence[Reason], tell: Tell) -> LayerRun:
     version = factory.make("onnxruntime").start()
     run_dir = order.work_dir
     setting = setting_for(path, order.cpus, order.threads, run_dir)
@@ -193,7 +193,7 @@ def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Se
     except (MemoryError, KeyboardInterrupt):
         raise
     except Exception as error:  # disk full or model too large to save: kernel names alone map most of it
-        notes.append(f"mapped by names alone: the optimized model cannot be saved ({engine_words(error, 200)})")
+        notes.append(because("mapped_by_names", why=error_reason(error, 200)))
         optimized = Flat(graph_of_names(times))
     found = kernel_rows(original, optimized, times, bias)
     return replace(

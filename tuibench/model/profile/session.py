@@ -12,7 +12,7 @@ from time import perf_counter, perf_counter_ns, time_ns
 
 from tuibench.core.errors import EngineError
 from tuibench.core.profile import LayerRun
-from tuibench.core.units import count_of
+from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
 from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, open_session
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, LoadSettings, Refusal, Tell
@@ -32,7 +32,7 @@ class TimedRuns:
     """The timed runs that the file records."""
 
     runs: list[Run]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 def read_timed(lines: Iterable[str], wanted: int, since_us: float | None, full: int = FULL) -> TimedRuns:
@@ -50,12 +50,11 @@ def read_timed(lines: Iterable[str], wanted: int, since_us: float | None, full: 
     else:
         runs = runs[1:][-wanted:]
     if not runs:
-        why = f"its profiler stops at {full:,} events" if is_full else "its profiler recorded none"
-        raise EngineError(f"no inference was recorded completely: {why}", "use inputs with fewer loop iterations")
+        raise EngineError("no_run_recorded", events=full if is_full else None)
     if len(runs) == wanted:
         return TimedRuns(runs)
-    why = f", which stops at {full:,} events" if is_full else ""
-    return TimedRuns(runs, (f"{len(runs)} of {wanted} profiled runs: the profiler's file lacks the others{why}",))
+    missing = because("runs_not_recorded", count=len(runs), of=wanted, events=full if is_full else None)
+    return TimedRuns(runs, (missing,))
 
 
 MOST_EVENTS = 50_000
@@ -182,8 +181,7 @@ class _Timed:
         noise = self._witness.finish()
         notes = list(recorded.notes)
         if self.profiled < self._asked.runs:
-            made = count_of(self.profiled, "profiled run")
-            notes.append(f"{made} instead of {self._asked.runs}: one takes too long, or has many kernels")
+            notes.append(because("fewer_profiled_runs", count=self.profiled, of=self._asked.runs))
         return LayerRun(
             rows=(),
             unprofiled_us=statistics.median(self._unprofiled) / 1000,
@@ -227,4 +225,4 @@ def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
                 raise
         else:
             return bound
-    raise IoUnavailable("the engine has no way to pass inputs")
+    raise IoUnavailable("no_way_to_pass_inputs")

@@ -17,9 +17,8 @@ from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.model import Point
 from tuibench.core.profile import INT8, WhatIf
 from tuibench.core.reason import Reason, because
-from tuibench.core.text import show
 from tuibench.engines import factory
-from tuibench.engines.error_words import engine_words, is_of_engine
+from tuibench.engines.error_words import error_reason, is_of_engine
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import Feed, LoadSettings
 from tuibench.model.file import check_external, is_external
@@ -93,7 +92,7 @@ class ModelValues:
         except Exception as error:  # an engine raises any type; every row then gets this reason
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            self._reason = because("inputs_not_computed", text=engine_words(error, 200))
+            self._reason = because("inputs_not_computed", why=error_reason(error, 200))
             return
         self._values = {**self._feed, **dict(zip(sorted(names), given, strict=True))}
 
@@ -157,10 +156,10 @@ def measure_what_if(
     Call `begin` with the next row first, as the row may kill this process.
     """
     if form != INT8:
-        raise UsageError(f"layers cannot be measured as '{show(form, 40)}'", f"forms: {INT8}")
+        raise UsageError("unknown_form", form=form, names=[INT8])
     model = require_graph(path)
     if point.bundle is None:
-        raise ModelError(f"{show(path)}: its layers cannot run alone", "profile an .onnx file that runs")
+        raise ModelError("layers_cannot_run_alone", path=path)
     check_external(model, Path(path))
     factory.make("onnxruntime").start()
     setting = setting_for(path, cpus, threads, run_dir)
@@ -178,7 +177,7 @@ def measure_what_if(
         except Exception as error:  # an engine raises any type at a generated model; the next row may work
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            say(chief, _unknown_ratio(because("alone_failed", text=engine_words(error))))
+            say(chief, _unknown_ratio(because("alone_failed", why=error_reason(error))))
 
 
 def _unknown_ratio(reason: Reason) -> WhatIf:

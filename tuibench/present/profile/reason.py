@@ -24,6 +24,16 @@ def _quoted(name: str, limit: int = 60) -> str:
     return f"'{show(name, limit)}'"
 
 
+def _cause(fields: Fields) -> str:
+    """Return the words of a cause; records of older versions have only an engine's text."""
+    return show(fields["why"] if "why" in fields else fields["text"], 500)
+
+
+def _runs_not_recorded(fields: Fields) -> str:
+    end = "" if fields["events"] is None else f", which stops at {fields['events']:,} events"
+    return f"{fields['count']} of {fields['of']} profiled runs: the profiler's file lacks the others{end}"
+
+
 def _of_output(words: str) -> Callable[[Fields], str]:
     return lambda fields: f"output {_quoted(fields['name'])} {words}"
 
@@ -135,18 +145,22 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
         " are wrong"
     ),
     # Peak speeds of the machine
-    "peak_failed": "{text}",
+    "peak_failed": _cause,
     "dram_not_measured": "DRAM not measured: {needed_mb} MB must be free for more than caches hold",
     "dram_of_few_bytes": "DRAM on {mb} MB, of {wanted_mb} MB that no cache would hold",
     "zeros_gain": _zeros("{engine} gains from zeros here"),
     "zeros_gain_nothing": _zeros("{engine} gains nothing from zeros here"),
     "zeros_unclear": _zeros("unclear if {engine} gains from zeros here", end=""),
     # Layers in another form, measured alone
-    "alone_failed": lambda fields: show(fields.get("failure") or fields["text"]),
+    "alone_failed": lambda fields: show(fields["failure"]) if fields.get("failure") else _cause(fields),
     "not_measured_with": "it is not measured with {engine}",
     "no_costs_to_choose_by": "the costs of the layers are unknown, so none can be selected",
     "not_counted": "not counted",
     # Notes on costs and times
+    "names_not_recorded": "{count} nodes have names that the profiler cannot record: their time is in no layer",
+    "mapped_by_names": "mapped by names alone: the optimized model cannot be saved ({why})",
+    "runs_not_recorded": _runs_not_recorded,
+    "fewer_profiled_runs": "{count:count profiled run} instead of {of}: one takes too long, or has many kernels",
     "zeros_of_too_many_bytes": "zeros not counted in all weights: more than {bytes:size} of them",
     "zeros_took_too_long": "zeros not counted in all weights: more than {s:.0f} s of reading",
     "zeros_of_each_channel": "zeros not counted in weights whose channels have zero points of their own",
@@ -161,14 +175,16 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     ),
     "layer_costs_unknown": lambda fields: "; ".join(["the costs of the layers are unknown", *fields["why"]]),
     "some_layer_costs_unknown": "costs of {missing} of {of:count layer} unknown: not all their nodes were counted",
-    "inputs_not_computed": "its inputs could not be computed: {text}",
+    "inputs_not_computed": lambda fields: f"its inputs could not be computed: {_cause(fields)}",
     "node_not_in_model": "the model has no such node",
     "node_in_subgraph": "it is in the subgraph of another node",
     "runs_subgraphs": "it runs subgraphs",
     "reads_no_tensor": "it reads a value that is no tensor",
     "products_in_floats": "the engine runs its products in floats anyway",
     "too_short_alone": "it takes less than {least_us:g} µs alone",
-    "opset_without_integers": "its operators are of version {version}, without integers: {text}",
+    "opset_without_integers": lambda fields: (
+        f"its operators are of version {fields['version']}, without integers: {_cause(fields)}"
+    ),
     "already_integer": "it already uses integers",
     "no_int8_form": _no_int8_form,
     "first_input_constant": "its first input is a constant",

@@ -217,7 +217,7 @@ def _profile(
         notes=tuple(
             dict.fromkeys(
                 [
-                    *(legacy_text(note) for run in runs for note in run.notes),
+                    *(note for run in runs for note in run.notes),
                     *map(legacy_text, scaling.notes),
                     *_beyond_roofs(runs),
                     *_untold_forms(spec, below),
