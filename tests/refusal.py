@@ -12,6 +12,7 @@ import pytest
 from tuibench.core.errors import TuibenchError
 from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
+from tuibench.present.reason import hint_words, reason_words
 
 
 @contextmanager
@@ -43,3 +44,10 @@ class ChildError:
     @property
     def fields(self) -> dict[str, Any]:
         return self.reason.fields
+
+
+def shown(reason: Reason) -> Reason:
+    """Return a reason whose message is one printable line and which has a hint."""
+    message = reason_words(reason)
+    assert message.isprintable() and hint_words(reason), message
+    return reason

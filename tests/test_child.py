@@ -208,7 +208,8 @@ def test_inputs_beyond_the_limit_name_the_largest(tmp_path: Path) -> None:
     request = {"spec": to_plain(make_spec(path, batches=(1_000_000,), sequence_lengths=(10_000,))), "model": 0}
     answer = call("prepare", {**request, "run_dir": str(tmp_path), "memory_bytes": 400_000_000})
     (point,) = answer.points
-    assert point.failure is not None and "80.0 GB" in reason_words(point.failure.message)
+    assert point.failure is not None and point.failure.message is not None
+    assert (point.failure.message.code, point.failure.message.fields["bytes"]) == ("input_too_large", 80 * 10**9)
     assert "-b … --dim seq=…" in reason_words(point.failure.message)
 
 
@@ -318,7 +319,7 @@ def test_shape_run_is_announced_before_and_after(tmp_path: Path) -> None:
 def test_costs_of_a_file_that_is_no_model_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"no model")
-    assert call("cost", {"path": str(path), "run_dir": str(tmp_path)}).error.code == "model_out_of_memory"
+    assert call("cost", {"path": str(path), "run_dir": str(tmp_path)}).error.code == "model_unparsable"
 
 
 def test_low_priority_task_yields_the_processor() -> None:

@@ -6,19 +6,21 @@ import os
 import pickle
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.model.factory import classifier, save
+from tests.refusal import refused, shown
 from tuibench.core.errors import ModelError
+from tuibench.core.reason import Reason, because
 from tuibench.model.file import locate, read_model, regular_size
 
 
-def refusal(path: Path) -> str:
+def refusal(path: Path) -> Reason:
     with pytest.raises(ModelError) as caught:
         locate(path)
-    assert len(caught.value.message.splitlines()) == 1 and caught.value.hint
-    return caught.value.message
+    return shown(caught.value.reason)
 
 
 def test_model_and_directory_with_a_model_are_located(tmp_path: Path) -> None:
@@ -29,20 +31,26 @@ def test_model_and_directory_with_a_model_are_located(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "code", "fields"),
     [
-        (b"", "empty"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "Git LFS pointer"),
-        (b"\n <!DOCTYPE html><html></html>", "web page"),
-        (b"<html>", "web page"),
-        (b"PK\x03\x04rest", "zip archive"),
-        (b"\x1f\x8brest", "gzip"),
-        *((pickle.dumps({"weights": 1}, protocol), "Python pickle") for protocol in (2, 3, 4, 5)),
+        (b"", "model_empty", {}),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "model_is_lfs_pointer", {}),
+        (b"\n <!DOCTYPE html><html></html>", "model_is_web_page", {"bytes": 31}),
+        (b"<html>", "model_is_web_page", {"bytes": 6}),
+        (b"PK\x03\x04rest", "model_of_other_format", {"format": "zip"}),
+        (b"\x1f\x8brest", "model_of_other_format", {"format": "gzip"}),
+        (b"\x89HDF\r\n", "model_of_other_format", {"format": "hdf5"}),
+        *(
+            (pickle.dumps({"weights": 1}, protocol), "model_of_other_format", {"format": "pickle"})
+            for protocol in (2, 3, 4, 5)
+        ),
     ],
 )
-def test_file_of_another_format_is_refused_by_name(tmp_path: Path, content: bytes, words: str) -> None:
+def test_file_of_another_format_is_refused_by_name(
+    tmp_path: Path, content: bytes, code: str, fields: dict[str, Any]
+) -> None:
     (tmp_path / "m.onnx").write_bytes(content)
-    assert words in refusal(tmp_path / "m.onnx")
+    assert refusal(tmp_path / "m.onnx") == because(code, path=str(tmp_path / "m.onnx"), **fields)
 
 
 def test_path_that_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:
@@ -52,19 +60,21 @@ def test_path_that_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "socket"))
-        assert "socket" in refusal(tmp_path / "socket")
-    assert "pipe" in refusal(tmp_path / "fifo")
-    assert "device" in refusal(tmp_path / "device")
-    assert "link" in refusal(tmp_path / "dangling")
-    assert "model.onnx" in refusal(tmp_path / "empty")
-    assert "missing.onnx" in refusal(tmp_path / "missing.onnx")
-    assert refusal(tmp_path / "empty" / "model.onnx" / "below")
+        assert "socket" in refusal(tmp_path / "socket").fields["kind"]
+    assert "pipe" in refusal(tmp_path / "fifo").fields["kind"]
+    assert "device" in refusal(tmp_path / "device").fields["kind"]
+    assert refusal(tmp_path / "dangling").code == "path_dangling"
+    inside = because("model_in_directory", path=str(tmp_path / "empty"))
+    assert refusal(tmp_path / "empty") == because("path_missing", what=inside)
+    missing = because("model_file", path=str(tmp_path / "missing.onnx"))
+    assert refusal(tmp_path / "missing.onnx") == because("path_missing", what=missing)
+    assert refusal(tmp_path / "empty" / "model.onnx" / "below").code == "path_missing"
 
 
 def test_path_with_null_byte_or_control_characters_is_shown_safely(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="cannot be read"):
-        regular_size(Path("a\0b"), "model a")
-    assert "\x1b" not in refusal(tmp_path / "\x1b[31m.onnx")
+    with refused(ModelError, "path_unreadable"):
+        regular_size(Path("a\0b"), because("model_file", path="a"))
+    assert refusal(tmp_path / "\x1b[31m.onnx").code == "path_missing"
 
 
 def test_ort_file_is_known_by_its_identifier(tmp_path: Path) -> None:
@@ -75,5 +85,5 @@ def test_ort_file_is_known_by_its_identifier(tmp_path: Path) -> None:
 def test_file_over_the_protobuf_limit_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "m.onnx").open("wb") as file:
         file.truncate(2**31)
-    with pytest.raises(ModelError, match="more than the 2 GB"):
+    with refused(ModelError, "model_over_format_limit", bytes=2**31):
         read_model(locate(tmp_path / "m.onnx"))

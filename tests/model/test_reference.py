@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tuibench.core.model import ModelSummary, Port
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason, because, error_text
 from tuibench.model.preparation import WHOLE_BYTES, RunRefused, choose_tolerance, make_reference, shrink, why_none
 from tuibench.worker.bundle import Subset, compare, read_bundle
 
@@ -53,8 +53,8 @@ def test_large_outputs_are_kept_as_the_compared_elements(tmp_path: Path) -> None
 
 def test_engine_that_cannot_run_unoptimized_is_the_reason(tmp_path: Path) -> None:
     def refuse(feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
-        raise RunRefused("no kernel")
+        raise RunRefused(error_text("no kernel"))
 
     found = make_reference(refuse, {}, {"y": np.ones(1)}, summary(), tmp_path / "r.npz")
-    assert found.reason == because("reference_failed", text="no kernel")
+    assert found.reason == because("reference_failed", why=error_text("no kernel"))
     assert found.file is None and not (tmp_path / "r.npz").exists()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.refusal import refused
 from tuibench.core.cell import Asked
-from tuibench.core.errors import EngineError
+from tuibench.core.errors import TuibenchError
 from tuibench.worker.stream_process import ProcessStreams, StreamJob
 
 
@@ -35,6 +35,6 @@ def test_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeyp
     mark = tmp_path / "planted"
     (tmp_path / "dataclasses.py").write_text(f"open({str(mark)!r}, 'w').close()\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with refused(EngineError, "unknown_engine", engine="no engine"):
+    with refused(TuibenchError, "unknown_engine", engine="no engine"):
         ProcessStreams([make_job(tmp_path)], lambda: None)
     assert not mark.exists()

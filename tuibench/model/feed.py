@@ -13,18 +13,19 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from tuibench.core.dims import describe_shape
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.model import FedInput, Port
+from tuibench.core.reason import because
 from tuibench.core.roles import Layout, is_sequence, is_tensor
 from tuibench.core.spec import LOSS, BenchmarkSpec
 from tuibench.core.text import show
-from tuibench.core.units import count_of, size
+from tuibench.core.units import count_of
 from tuibench.model.file import open_regular, regular_size
-from tuibench.model.inputs import RAW_BYTES
+from tuibench.model.inputs import RAW_BYTES, input_facts
 from tuibench.worker.bundle import Array, Feed
 
 Shape = tuple[int, ...]
+_EXTENSION = "npz"
 _ENCRYPTED = 1
 """Flag bit of an encrypted zip member."""
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -53,7 +54,7 @@ def read_feeds(path: str, ports: tuple[Port, ...], available_bytes: int) -> File
     shapes: dict[str, Shape] = {}
     for port in ports:
         if port.kind == "map" or (port.kind == "optional" and port.inner is None):
-            raise UsageError(f"--inputs: input '{show(port.name, 60)}' is a {port.kind}, which .npz cannot hold")
+            raise UsageError("input_not_for_npz", name=port.name, kind=port.kind)
         if "sequence" in (port.kind, port.inner):
             items = _items(members, port.name)
             values[port.name] = [[_checked(port, item, path) for item in items]]
@@ -65,7 +66,7 @@ def read_feeds(path: str, ports: tuple[Port, ...], available_bytes: int) -> File
             values[port.name], shapes[port.name] = [None], ()
     counts = {len(v) for v in values.values()} - {1}
     if len(counts) > 1:
-        raise UsageError(f"--inputs {show(path)}: the inputs have different counts of samples: {sorted(counts)}")
+        raise UsageError("sample_counts_differ", path=path, counts=sorted(counts))
     count = counts.pop() if counts else 1
     samples = tuple({name: v[n % len(v)] for name, v in values.items()} for n in range(count))
     return FileInputs(samples, shapes)
@@ -84,16 +85,15 @@ def odd_notes(ports: tuple[Port, ...], samples: tuple[Feed, ...]) -> Iterator[st
 
 def _load(path: str, available_bytes: int) -> dict[str, Array]:
     try:
-        regular_size(Path(path), f"--inputs {show(path)}")
-        with open(open_regular(Path(path)), "rb") as file:
+        regular_size(Path(path), because("inputs_file", path=path), _EXTENSION)
+        with open(open_regular(Path(path), _EXTENSION), "rb") as file:
             return _members(file, path, available_bytes)
     except UsageError:
         raise
     except ModelError as error:
-        raise UsageError(error.message, error.hint.replace("an .onnx file", "an .npz file")) from None
+        raise UsageError.from_reason(error.reason) from None
     except Exception as error:  # zipfile raises a dozen types on damaged bytes, some of them builtin
-        what = f"--inputs {show(path)} is not a readable .npz: {show(error, 100)}"
-        raise UsageError(what, "write it with numpy.savez") from None
+        raise UsageError("npz_unreadable", path=path, text=str(error)[:500]) from None
 
 
 def _members(file: IO[bytes], path: str, available_bytes: int) -> dict[str, Array]:
@@ -102,64 +102,53 @@ def _members(file: IO[bytes], path: str, available_bytes: int) -> dict[str, Arra
         # The directory has the unpacked sizes, so that a zip bomb is refused before unpacking.
         total = sum(info.file_size for info in archive.infolist())
         if total > available_bytes:
-            raise UsageError(f"--inputs {show(path)} unpacks to {size(total)}, {size(available_bytes)} are free")
+            raise UsageError("npz_over_memory", path=path, bytes=total, free_bytes=available_bytes)
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
-            try:
-                found[name] = _read_array(archive, info)
-            except _Unreadable as error:
-                what = f"--inputs {show(path)}: array '{show(name, 60)}' cannot be read: {error}"
-                raise UsageError(what, error.hint) from None
+            found[name] = _read_array(archive, info, {"path": path, "name": name})
     return found
 
 
-class _Unreadable(Exception):
-    def __init__(self, message: str, hint: str = "write it again with numpy.savez") -> None:
-        super().__init__(message)
-        self.hint = hint
-
-
-def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: dict[str, str]) -> Array:
     if info.flag_bits & _ENCRYPTED:
-        raise _Unreadable("it is encrypted", "write it without a password, with numpy.savez")
+        raise UsageError("array_encrypted", **place)
     try:
         with archive.open(info) as member:
-            _check_header(member, info.file_size)
+            _check_header(member, info.file_size, place)
         with archive.open(info) as member:
             return np.asarray(npy.read_array(member, allow_pickle=False))
-    except _Unreadable:
+    except UsageError:
         raise
     except MemoryError:
-        raise _Unreadable(f"{size(info.file_size)} are more than the free memory", "use fewer samples") from None
+        raise UsageError("array_over_memory", **place, bytes=info.file_size) from None
     except Exception as error:  # headers are parsed as Python and data by any zip codec: any error type
-        raise _Unreadable(f"it is damaged ({show(error, 80) or type(error).__name__})") from None
+        raise UsageError("array_damaged", **place, text=str(error)[:500] or type(error).__name__) from None
 
 
-def _check_header(member: IO[bytes], file_bytes: int) -> None:
+def _check_header(member: IO[bytes], file_bytes: int, place: dict[str, str]) -> None:
     """Refuse a header that declares more data than the file contains, before an array of that size is created."""
     version = npy.read_magic(member)
     if version not in _HEADERS:
-        raise _Unreadable(f"its format {version[0]}.{version[1]} is not one that holds plain arrays")
+        raise UsageError("array_of_other_format", **place, version=f"{version[0]}.{version[1]}")
     shape, _, dtype = _HEADERS[version](member)
     if dtype.hasobject:
-        raise _Unreadable("it holds Python objects", "save strings with dtype str")
+        raise UsageError("array_of_objects", **place)
     promised, held_bytes = math.prod(shape) * dtype.itemsize, file_bytes - member.tell()
     if promised > held_bytes or any(dim < 0 for dim in shape):
-        dims = show("[" + ", ".join(map(str, shape)) + "]", 60)
-        raise _Unreadable(f"its header says {dims} of {dtype.name}, the file contains {size(held_bytes)} of it")
+        raise UsageError("array_incomplete", **place, shape=list(shape), dtype=dtype.name, bytes=held_bytes)
 
 
 def _require_names(members: Mapping[str, Array], ports: tuple[Port, ...], path: str) -> None:
-    expected = "the model's inputs: " + ", ".join(f"'{show(p.name, 40)}' {p.dtype} {describe_shape(p)}" for p in ports)
+    inputs = [input_facts(port) for port in ports]
     for port in ports:
         sequence = "sequence" in (port.kind, port.inner)
         if port.kind != "optional" and not (port.name in members or (sequence and _items(members, port.name))):
             named = f"{port.name}/0" if sequence else port.name
-            raise UsageError(f"--inputs {show(path)} has no array '{show(named, 60)}'", expected)
+            raise UsageError("array_missing", path=path, name=named, inputs=inputs)
     known = {port.name for port in ports}
     for name in members:
         if name not in known and not (re.search(r"/\d+$", name) and name.rpartition("/")[0] in known):
-            raise UsageError(f"--inputs {show(path)}: array '{show(name, 60)}' is no input of the model", expected)
+            raise UsageError("array_unknown", path=path, name=name, inputs=inputs)
 
 
 def _items(members: Mapping[str, Array], name: str) -> list[Array]:
@@ -180,8 +169,8 @@ def _checked(port: Port, array: Array, path: str) -> Array:
     else:
         fits = array.dtype == np.dtype(port.dtype)
     if not fits:
-        what = f"input '{show(port.name, 60)}' is {array.dtype.name}, the model takes {port.dtype}"
-        raise UsageError(f"--inputs {show(path)}: {what}", f"convert it with .astype('{port.dtype}')")
+        given = array.dtype.name
+        raise UsageError("array_of_other_type", path=path, name=port.name, given=given, dtype=port.dtype)
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
     return array
@@ -198,17 +187,7 @@ def _split(port: Port, array: Array, path: str) -> list[Array]:
         return [np.ascontiguousarray(array[n : n + 1]) for n in range(array.shape[0])]
     if len(array.shape) == len(port.shape) + 1 and array.shape[0] > 0 and _fits(port.shape, array.shape[1:]):
         return [np.asarray(sample, order="C") for sample in array]
-    got = "[" + ", ".join(str(d) for d in array.shape) + "]"
-    raise UsageError(
-        f"--inputs {show(path)}: input '{show(port.name, 60)}' is {got}, the model takes {describe_shape(port)}",
-        f"{_several(port)} are as many samples",
-    )
-
-
-def _several(port: Port) -> str:
-    axes = describe_shape(port)[1:-1].split(", ") if port.shape else []
-    # A model that takes one item at a time also accepts several of them on that axis.
-    return "[" + ", ".join(["samples", *(axes[1:] if axes[:1] == ["1"] else axes)]) + "]"
+    raise UsageError("array_of_other_shape", path=path, name=port.name, given=list(array.shape), shape=list(port.shape))
 
 
 def _fits(shape: tuple[int | str | None, ...], found: Shape) -> bool:

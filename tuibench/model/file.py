@@ -13,9 +13,8 @@ from pathlib import Path
 import onnx
 
 from tuibench.core.errors import ModelError, name_kind
+from tuibench.core.reason import Reason, because
 from tuibench.core.stored import FileStamp
-from tuibench.core.text import show
-from tuibench.core.units import size
 from tuibench.core.value import dataclass
 from tuibench.model.graph import text, walk_weights
 
@@ -23,10 +22,10 @@ _PROTOBUF_LIMIT = 2**31 - 1
 _HEAD_BYTES = 512
 _LFS = b"version https://git-lfs.github.com/spec/"
 _MAGIC = (
-    (b"PK\x03\x04", "a zip archive", "unpack it, or export the model to ONNX"),
-    (b"\x1f\x8b", "a gzip file", "unpack it first"),
-    (b"\x89HDF", "an HDF5 file", "convert it to ONNX first"),
-    *((bytes((0x80, protocol)), "a Python pickle", "export the model to ONNX first") for protocol in (2, 3, 4, 5)),
+    (b"PK\x03\x04", "zip"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x89HDF", "hdf5"),
+    *((bytes((0x80, protocol)), "pickle") for protocol in (2, 3, 4, 5)),
 )
 
 
@@ -44,10 +43,10 @@ def locate(path: str | os.PathLike[str]) -> ModelFile:
     """Check that `path`, or `model.onnx` in it, can be a model, before a parser opens it: a FIFO would block."""
     asked = Path(path)
     target = asked / "model.onnx" if os.path.isdir(asked) else asked
-    what = f"model {show(asked)}" if target == asked else f"model.onnx in the directory {show(asked)}"
+    what = because("model_file" if target == asked else "model_in_directory", path=str(asked))
     file_bytes = regular_size(target, what)
     if file_bytes == 0:
-        raise ModelError(f"{show(target)} is empty (0 bytes)", "download or export it again")
+        raise ModelError("model_empty", path=str(target))
     head = read_regular(target, _HEAD_BYTES)
     kind = "ort" if head[4:8] == b"ORTM" else "onnx"
     if kind == "onnx":
@@ -55,30 +54,34 @@ def locate(path: str | os.PathLike[str]) -> ModelFile:
     return ModelFile(target, kind, file_bytes)
 
 
-def regular_size(path: Path, what: str) -> int:
-    """Return the size of a regular file; raise ModelError with the actual kind of any other `path`."""
+def regular_size(path: Path, what: Reason, extension: str = "onnx") -> int:
+    """Return the size of a regular file; raise ModelError with the actual kind of any other `path`.
+
+    `what` describes the file, and `extension` is that of the right files.
+    """
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         if os.path.islink(path):
-            raise ModelError(f"{what} is a link to a file that does not exist", "correct the link") from None
-        raise ModelError(f"{what} does not exist", "check the path") from None
+            raise ModelError("path_dangling", what=what) from None
+        raise ModelError("path_missing", what=what) from None
     except (OSError, ValueError) as error:
-        raise ModelError(f"{what} cannot be read: {_reason(error)}", "check the path and its permissions") from None
+        raise ModelError("path_unreadable", what=what, text=_reason(error)) from None
     if not stat.S_ISREG(found.st_mode):
-        raise ModelError(f"{what} is {name_kind(found.st_mode)}, not a regular file", "pass the path of an .onnx file")
+        raise ModelError("path_not_regular", what=what, kind=name_kind(found.st_mode), extension=extension)
     return found.st_size
 
 
-def open_regular(path: Path) -> int:
+def open_regular(path: Path, extension: str = "onnx") -> int:
     """Open a regular file and return its descriptor; check it again once open, as the path may have changed."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise ModelError(f"{show(path)} cannot be read: {_reason(error)}", "check its permissions") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise ModelError("path_unreadable", what=str(path), text=_reason(error)) from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise ModelError(f"{show(path)} is not a regular file", "pass the path of an .onnx file")
+        raise ModelError("path_not_regular", what=str(path), kind=name_kind(mode), extension=extension)
     return descriptor
 
 
@@ -88,27 +91,25 @@ def read_regular(path: Path, limit: int) -> bytes:
         try:
             return file.read(limit)
         except OSError as error:
-            raise ModelError(f"{show(path)} cannot be read: {_reason(error)}", "check the disk") from None
+            raise ModelError("disk_read_failed", path=str(path), text=_reason(error)) from None
 
 
 def read_model(file: ModelFile) -> bytes:
     """Return a whole model without its external data; refuse one larger than protobuf allows without reading it."""
     if file.file_bytes > _PROTOBUF_LIMIT:
-        what = f"{show(file.path)} has {size(file.file_bytes)}, more than the 2 GB that the format can hold"
-        raise ModelError(what, "save the model with its weights as external data")
+        raise ModelError("model_over_format_limit", path=str(file.path), bytes=file.file_bytes)
     return read_regular(file.path, file.file_bytes + 1)
 
 
 def _refuse_other_formats(path: Path, head: bytes, file_bytes: int) -> None:
     if head.startswith(_LFS):
-        raise ModelError(f"{show(path)} is a Git LFS pointer, not the model itself", "fetch it with: git lfs pull")
+        raise ModelError("model_is_lfs_pointer", path=str(path))
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if text.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")):
-        what = f"{show(path)} is a web page, not a model ({size(file_bytes)})"
-        raise ModelError(what, "the download went wrong; fetch it again")
-    for magic, kind, hint in _MAGIC:
+        raise ModelError("model_is_web_page", path=str(path), bytes=file_bytes)
+    for magic, kind in _MAGIC:
         if head.startswith(magic):
-            raise ModelError(f"{show(path)} is {kind}, not an ONNX model", hint)
+            raise ModelError("model_of_other_format", path=str(path), format=kind)
 
 
 def _reason(error: Exception) -> str:
@@ -185,7 +186,7 @@ class Checksums:
         if [_key(os.stat(path)) for path in paths] != keys[:-1] or (
             first is not None and len(first) != found[0].st_size
         ):
-            raise ModelError(f"{show(paths[0])} changed while it was read", "run it again")
+            raise ModelError("changed_while_read", path=str(paths[0]))
         if all(self._clock_ns() - one.st_mtime_ns >= _YOUNG_NS for one in found):
             self._new.update(zip(keys, digests, strict=True))
             self._known.update(self._new)
@@ -260,19 +261,15 @@ def extent(tensor: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -
     entries = _entries(tensor)
     path = _resolve(entries.get("location", ""), model_path)
     if path not in sizes:
-        sizes[path] = regular_size(path, f"external data {show(path)} of {show(model_path)}")
+        sizes[path] = regular_size(path, because("external_data", path=str(path), model=str(model_path)))
     try:
         offset = int(entries.get("offset") or 0)
         length = int(entries["length"]) if entries.get("length") else sizes[path] - offset
     except ValueError:
         offset = length = -1
     if offset < 0 or length < 0 or offset + length > sizes[path]:
-        name = show(text(tensor.name), 60)
-        lies = f"weight '{name}' is at {offset} + {length} of {sizes[path]} bytes"
-        raise ModelError(
-            f"external data {show(path)} is too short: {lies}",
-            "fetch the data file again; it belongs beside the model",
-        )
+        place = {"offset": offset, "length": length, "bytes": sizes[path]}
+        raise ModelError("external_data_too_short", path=str(path), name=text(tensor.name), **place)
     return Extent(path, offset, length)
 
 
@@ -284,7 +281,7 @@ def read_chunks(path: Path, offset: int, length: int, chunk_bytes: int = _CHUNK_
         while left > 0:
             piece = file.read(min(left, chunk_bytes))
             if not piece:
-                raise ModelError(f"external data {show(path)} became shorter while it was read", "run it again")
+                raise ModelError("external_data_shrank", path=str(path))
             left -= len(piece)
             yield piece
 
@@ -294,14 +291,13 @@ def _entries(tensor: onnx.TensorProto) -> dict[str, str]:
 
 
 def _resolve(location: str, model_path: Path) -> Path:
-    what = f"{show(model_path)} names external data '{show(location, 80)}'"
     if not location or "\0" in location:
-        raise ModelError(f"{what}, which is no file name", "export the model again")
+        raise ModelError("external_data_no_name", path=str(model_path), location=location)
     # A download cache links both files to blobs elsewhere, so the blobs' own directory is allowed too.
     homes = {os.path.realpath(model_path.parent), os.path.dirname(os.path.realpath(model_path))}
     joined = os.path.normpath(os.path.join(model_path.parent, location))
     real = os.path.realpath(joined)
     named_inside = not os.path.isabs(location) and ".." not in Path(location).parts
     if not named_inside or not any(os.path.commonpath([home, real]) == home for home in homes):
-        raise ModelError(f"{what}, outside its own directory", "put the data file beside the model and export it so")
+        raise ModelError("external_data_outside", path=str(model_path), location=location)
     return Path(joined)

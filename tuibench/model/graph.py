@@ -8,7 +8,6 @@ from pathlib import Path
 import onnx
 
 from tuibench.core.errors import ModelError
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 
 Body = onnx.GraphProto | onnx.FunctionProto
@@ -22,10 +21,9 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
     except MemoryError:
         raise
     except Exception as error:  # the parser's error types are not importable from here
-        cause = "a name in it is not valid UTF-8" if _is_utf8(error) else "it is truncated, damaged or something else"
-        raise ModelError(f"{show(path)} is not a readable ONNX model: {cause}", "fetch or export it again") from None
+        raise ModelError("model_unparsable", path=str(path), bad_name=_is_utf8(error)) from None
     if not model.HasField("graph"):
-        raise ModelError(f"{show(path)} has no graph, so there is nothing to run", "export the model again")
+        raise ModelError("model_without_graph", path=str(path))
     return model
 
 

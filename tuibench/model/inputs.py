@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tuibench.core.dims import Candidate, describe_shape
+from tuibench.core.dims import Candidate
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ELEMENT_BITS, FedInput, Port
+from tuibench.core.reason import Reason, because
 from tuibench.core.roles import Layout, is_image, is_mask, is_rate, is_state
-from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.model.cost.expansion import inline
 from tuibench.model.graph import text, walk_bodies
@@ -343,15 +343,20 @@ class Synthesis:
         """Raise ModelError for an input of an unsupported type, or one too large for the memory."""
         for port in self.layout.ports:
             if not self._is_known(port):
-                what = f"input '{show(port.name, 60)}' is a {port.kind} of {show(port.dtype, 40)}"
-                raise ModelError(f"{what}, for which no values can be made")
+                raise ModelError("input_without_values", name=port.name, kind=port.kind, dtype=port.dtype)
         if self.bytes_per_sample() <= available_bytes * _ROOM:
             return
         port = max(self.layout.ports, key=self._bytes)
-        shape = "x".join(str(d) for d in self.candidate.shapes[port.name])
+        free = [key for key in self.layout.keys(port) if isinstance(key, str)]
         raise ModelError(
-            f"input '{show(port.name, 60)}' of {port.dtype} {shape} needs {size(self._bytes(port))}, "
-            f"{size(max(available_bytes, 0))} are free; {self._advice(port)}"
+            "input_too_large",
+            name=port.name,
+            dtype=port.dtype,
+            shape=list(self.candidate.shapes[port.name]),
+            bytes=self._bytes(port),
+            free_bytes=max(available_bytes, 0),
+            has_batch=any(key in self.layout.batch for key in free),
+            dims=[key for key in free if key not in self.layout.batch],
         )
 
     def _is_known(self, port: Port) -> bool:
@@ -359,13 +364,6 @@ class Synthesis:
             return True
         inner = "tensor" if port.kind == "tensor" else port.inner
         return inner in ("tensor", "sequence") and is_supported(port.dtype)
-
-    def _advice(self, port: Port) -> str:
-        free = [key for key in self.layout.keys(port) if isinstance(key, str)]
-        if not free:
-            return f"the model fixes it to {describe_shape(port)}"
-        flags = ["-b …" if key in self.layout.batch else f"--dim {show(key, 40)}=…" for key in free]
-        return "choose less with " + " ".join(flags)
 
     def _bytes(self, port: Port) -> int:
         if port.kind == "map" or self._is_absent(port):
@@ -429,6 +427,12 @@ class Synthesis:
         for other in neighbours:
             return self.candidate.shapes[other.name][1]
         return None
+
+
+def input_facts(port: Port) -> Reason:
+    """Return an input of the model as a field of an error."""
+    shape = None if port.shape is None else list(port.shape)
+    return because("model_input", name=port.name, dtype=port.dtype, kind=port.kind, shape=shape)
 
 
 def count_distinct(asked: int, bytes_per_sample: int) -> tuple[int, str | None]:

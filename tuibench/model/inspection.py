@@ -16,7 +16,6 @@ from onnx import numpy_helper
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.reason import Reason, because
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 from tuibench.model.file import (
     Checksums,
@@ -211,9 +210,7 @@ def _typed_zeros(weight: onnx.TensorProto, elements: int, zero_point: int) -> in
     try:
         array = numpy_helper.to_array(weight)
     except (ValueError, TypeError, KeyError) as error:
-        raise ModelError(
-            f"weight '{text(weight.name)[:60]}' is damaged: {str(error)[:120]}", "export it again"
-        ) from None
+        raise ModelError("weight_damaged", name=text(weight.name), text=str(error)[:500]) from None
     return elements - int(np.count_nonzero(array - zero_point if zero_point else array))
 
 
@@ -251,8 +248,7 @@ def require_graph(path: str | os.PathLike[str]) -> onnx.ModelProto:
     """Return the parsed model; raise ModelError for an .ort file, whose graph only its engine can read."""
     model = load_graph(path)
     if model is None:
-        what = f"{show(path)} is an .ort file, which has no readable graph of nodes and weights"
-        raise ModelError(what, "profile the .onnx file that it was made from")
+        raise ModelError("ort_without_graph", path=str(path))
     return model
 
 
@@ -269,8 +265,7 @@ def _describe(
     for weight in walk_weights(model):
         elements = math.prod(weight.dims)
         if any(dim < 0 for dim in weight.dims):
-            what = f"weight '{show(text(weight.name), 60)}' has a negative dim"
-            raise ModelError(f"{show(file.path)}: {what}", "export the model again")
+            raise ModelError("weight_with_negative_dim", path=str(file.path), name=text(weight.name))
         types[dtype_name(weight.data_type)] += elements
     zeros = count_zeros(walk_weights(model), file.path, budget)
     files, sha256 = hashes.stamps((file.path, *external.files), data)
@@ -301,7 +296,7 @@ def _describe_ort(
     file: ModelFile, data: bytes, read_interface: ReadInterface | None, hashes: Checksums
 ) -> ModelSummary:
     if read_interface is None:
-        raise ModelError(f"{show(file.path)} is an .ort file, which needs ONNX Runtime", "install onnxruntime")
+        raise ModelError("ort_needs_engine", path=str(file.path))
     inputs, outputs = read_interface(str(file.path))
     files, sha256 = hashes.stamps((file.path,), data)
     return ModelSummary(

@@ -12,21 +12,22 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tuibench.core.dims import Candidate, PointRequest, Search, describe_shape, expand
+from tuibench.core.dims import Candidate, PointRequest, Search, expand
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point, Reference
-from tuibench.core.reason import Failure, Reason, because, error_text
+from tuibench.core.reason import ERROR, Failure, Reason, because, error_text
 from tuibench.core.roles import Layout
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.model.feed import FileInputs, read_inputs
-from tuibench.model.inputs import RAW_BYTES, Synthesis, Vocabulary, count_distinct, find_vocabulary
+from tuibench.model.inputs import RAW_BYTES, Synthesis, Vocabulary, count_distinct, find_vocabulary, input_facts
 from tuibench.worker.bundle import SUBSET_ELEMENTS, Feed, Subset, compare, pick, write_bundle
 
 Run = Callable[[Feed, bool], dict[str, Any]]
 """Runs one sample, optimized or not, and returns its outputs; raises RunRefused."""
 
 WHOLE_BYTES = 64_000_000
+_MOST_NAMED = 4
 _F32, _HALF, _QUANTIZED = 1e-3, 3e-2, 5e-2
 _RANDOM = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
@@ -34,14 +35,23 @@ _RANDOM = frozenset(
 
 
 class RunRefused(Exception):
-    """The engine refused the model or a choice of inputs; the message is the engine's own."""
+    """The engine refused the model or a choice of inputs; its own message has the code ERROR."""
 
-    def __init__(self, message: str, *, loading: bool = False, ran: bool = False) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, reason: Reason, *, loading: bool = False, ran: bool = False) -> None:
+        super().__init__(reason.code)
+        self.reason = reason
         self.loading = loading
         self.ran = ran
         """True if the model ran and only its outputs cannot be read."""
+
+    @property
+    def engine_text(self) -> str:
+        """The engine's own message; '' if the reason is ours."""
+        return str(self.reason.fields["text"]) if self.reason.code == ERROR else ""
+
+    def shortened(self) -> Reason:
+        """Return the reason with a short form of the engine's message."""
+        return error_text(shorten(self.engine_text)) if self.reason.code == ERROR else self.reason
 
 
 def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: ModelSummary, path: Path) -> Reference:
@@ -52,7 +62,7 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
     try:
         outputs = run(feed, False)
     except RunRefused as error:
-        return Reference(None, None, None, because("reference_failed", text=error.message))
+        return Reference(None, None, None, because("reference_failed", why=error.reason))
     raw = {port.name: port.dtype for port in summary.outputs if port.dtype in RAW_BYTES}
     found = compare(outputs, optimized, raw)
     if not math.isfinite(found.value):
@@ -100,8 +110,8 @@ TRIAL_PASSED = Reason("unoptimized_did_not_end")
 _UNCHECKED = Reference(None, None, None, Reason("not_asked_for"))
 
 
-def _refused(message: str) -> Reference:
-    return Reference(None, None, None, because("reference_refused", text=shorten(message)))
+def _refused(error: RunRefused) -> Reason:
+    return because("reference_refused", why=error.shortened())
 
 
 @dataclass(frozen=True)
@@ -162,18 +172,18 @@ class _PointMaker:
         self._request = request
         self._given = file.shapes if file else request.shapes
         self._search = Search(layout, request.batch, request.fixed, self._given, vocabulary.sizes)
-        self._refusals: list[str] = []
+        self._refusals: list[Reason] = []
 
     def make(self) -> Point:
         """Return the finished point, or one with the failure that left it without inputs."""
         if self._request.problem is not None:
-            return self._failed(self._request.problem.message)
+            return self._failed(self._request.problem.reason)
         first: Point | None = None
         for steps, candidate in self._search.candidates(self._owner._known):
             try:
                 point, feed = self._write(candidate)
             except ModelError as error:
-                self._refusals.append(error.message)
+                self._refusals.append(error.reason)
                 if not self._search.has_choice:
                     break
                 continue
@@ -195,9 +205,9 @@ class _PointMaker:
             outputs = self._owner.run(feed, True)
         except RunRefused as error:
             if error.loading or error.ran:
-                return replace(point, reference=_refused(error.message))
-            self._refusals.append(error.message)
-            self._search.hint(error.message)
+                return replace(point, reference=Reference(None, None, None, _refused(error)))
+            self._refusals.append(_refused(error))
+            self._search.hint(error.engine_text)
             return None
         return replace(point, reference=self._reference(point, feed, outputs))
 
@@ -238,25 +248,26 @@ class _PointMaker:
     def _give_up(self, first: Point | None) -> Point:
         """Return an inputs failure if other inputs could be passed; else return the first point for the workers."""
         if first is not None and not self._search.has_choice:
-            return replace(first, reference=_refused(self._refusals[0]))
+            return replace(first, reference=Reference(None, None, None, self._refusals[0]))
         if first is None:
             return self._failed(self._refusals[0])
         return self._failed(self._explain())
 
-    def _explain(self) -> str:
-        """Return the message that names the inputs, the flags to set them and the engine's first error."""
-        names = list(dict.fromkeys(p.port for k in self._search.free for p in self._layout.places[k]))
-        wanted = names or [port for port in self._layout.ports if port.shape is None]
-        shapes = ", ".join(f"'{show(port.name, 40)}' {describe_shape(port)}" for port in wanted[:4])
-        flags = " ".join(f"--dim {show(key, 40)}=…" for key in self._search.free[:4]) or "-shapes …"
-        return (
-            f"none of {len(self._refusals)} sizes tried for {shapes} was accepted; pass {flags} or --inputs FILE.npz "
-            f"(ONNX Runtime: {shorten(self._refusals[0])})"
+    def _explain(self) -> Reason:
+        """Return the reason with the inputs, the dims to set and the first error."""
+        named = list(dict.fromkeys(p.port for k in self._search.free for p in self._layout.places[k]))
+        wanted = named or [port for port in self._layout.ports if port.shape is None]
+        return because(
+            "no_size_accepted",
+            count=len(self._refusals),
+            inputs=[input_facts(port) for port in wanted[:_MOST_NAMED]],
+            dims=list(self._search.free[:_MOST_NAMED]),
+            why=self._refusals[0],
         )
 
-    def _failed(self, message: str) -> Point:
+    def _failed(self, reason: Reason) -> Point:
         none = Reference(None, None, None, Reason("point_without_inputs"))
-        return replace(self._point(), reference=none, failure=Failure("inputs", "inputs", error_text(message)))
+        return replace(self._point(), reference=none, failure=Failure("inputs", "inputs", reason))
 
     def _point(self) -> Point:
         batch = self._request.batch

@@ -28,7 +28,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, size
 from tuibench.present.error.run import holder_words
 from tuibench.present.error.tables import HINTS, MESSAGES
-from tuibench.present.profile.reason import PROFILE_WORDS
+from tuibench.present.profile.reason import PROFILE_WORDS, cause_words
 
 Fields = Mapping[str, Any]
 
@@ -365,9 +365,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "phase_too_long": "the phase did not end within {limit_s:seconds}",
     "no_answer": "no answer within {s:g} s",
     "ended_without_answer": "ended with code {code} and no answer",
-    "io_unavailable": lambda fields: (
-        f"the I/O class is unavailable (--io): {show(fields.get('why') or fields['text'])}"
-    ),
+    "io_unavailable": lambda fields: f"the I/O class is unavailable (--io): {cause_words(fields)}",
     # Activities of a run
     "inspecting": "inspecting {model}",
     "making_inputs": "making inputs for {model}",
@@ -440,9 +438,9 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "forecast": "a forecast",
     "already_optimized": "an .ort file is already optimized, so there is no unoptimized reference",
     "draws_random_numbers": "the model draws random numbers ({ops})",
-    "reference_refused": "ONNX Runtime: {text}",
+    "reference_refused": lambda fields: f"ONNX Runtime: {cause_words(fields)}",
     "reference_did_not_end": "the reference run did not end",
-    "reference_failed": "ONNX Runtime without optimizations: {text}",
+    "reference_failed": lambda fields: f"ONNX Runtime without optimizations: {cause_words(fields)}",
     "unoptimized_did_not_end": "the run without optimizations did not end",
     "optimized_differs": "optimized and unoptimized outputs of ONNX Runtime differ: {why}",
     "output_missing": "output '{name}' is missing",

@@ -15,7 +15,7 @@ from tuibench.core.dims import expand as expand_points
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import EXECUTED, SECONDS, CostProfile, CountBound
-from tuibench.core.reason import Reason, because, error_text
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain
 from tuibench.core.roles import Layout
 from tuibench.core.spec import BenchmarkSpec, ModelSource
@@ -42,7 +42,7 @@ from tuibench.model.cost.expansion import (
 from tuibench.model.cost.structure import Shape, Tensor
 from tuibench.model.file import check_external, locate
 from tuibench.model.inspection import input_ports, output_ports, require_graph
-from tuibench.model.preparation import Order, Preparer, RunRefused, shorten
+from tuibench.model.preparation import Order, Preparer, RunRefused
 from tuibench.model.reference_run import TracedRun
 from tuibench.worker.bundle import Feed, read_bundle
 
@@ -105,13 +105,15 @@ class _Task:
             source, limits = self._source()
             tracer = open_tracer(*source, self.work_dir)
         except ModelError as error:
-            return self.guess(error_text(error.message))
+            return self.guess(error.reason)
         if any(site.op in LOOPS for site in self.expansion.sites):
             tracer.max_s = self.loop_s
         try:
             found = self._run(tracer, limits)
-        except (RunRefused, ModelError) as error:
-            found = self.guess(because("unoptimized_refused", text=shorten(error.message)))
+        except RunRefused as error:
+            found = self.guess(because("unoptimized_refused", why=error.shortened()))
+        except ModelError as error:
+            found = self.guess(because("unoptimized_refused", why=error.reason))
         finally:
             tracer.end()
         return self._bounded(SECONDS, self.loop_s) if tracer.is_overdue and self.loop_s is not None else found
@@ -164,7 +166,7 @@ class _Task:
         layout = self._layout
         request = expand_points(self.spec, 0, layout)[0]
         if request.problem is not None:
-            raise ModelError(request.problem.message)
+            raise ModelError.from_reason(request.problem.reason)
         search = Search(layout, request.batch, request.fixed, request.shapes)
         _, candidate = next(iter(search.candidates()))
         shapes = {port.name: candidate.shapes[port.name] for port in layout.ports if port.kind == "tensor"}

@@ -15,7 +15,6 @@ import onnx
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LayerLoss, LossPoint
 from tuibench.core.reason import Reason
-from tuibench.core.text import show
 from tuibench.model.cost.structure import Scope
 from tuibench.model.file import is_external, locate
 from tuibench.model.graph import dtype_name, walk_bodies, walk_weights
@@ -37,7 +36,7 @@ def pruned_share(level: str) -> float | None:
     except ValueError:
         share = math.nan
     if not 0 <= share <= 1:
-        raise UsageError(f"there is no level '{show(level, 40)}'", f"levels are {', '.join(LEVELS)}")
+        raise UsageError("unknown_level", level=level, names=LEVELS)
     return share
 
 
@@ -187,7 +186,7 @@ def _take_in(tensor: onnx.TensorProto, reader: WeightReader) -> None:
 def _write(model: onnx.ModelProto, path: Path) -> None:
     size = model.ByteSize()
     if size > _FILE_BYTES:
-        raise ModelError(f"{show(path)} is too large for a file even without its layers' weights")
+        raise ModelError("changed_model_too_large", path=str(path))
     path.write_bytes(model.SerializeToString())
 
 

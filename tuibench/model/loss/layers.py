@@ -13,7 +13,6 @@ from onnx import numpy_helper
 
 from tuibench.core.errors import ModelError
 from tuibench.core.reason import Reason, because
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 from tuibench.model.cost.structure import Scope, Site, find_sites, size_of
 from tuibench.model.file import extent, is_external, read_chunks
@@ -340,8 +339,7 @@ class WeightReader:
         try:
             return np.asarray(numpy_helper.to_array(self._inside(tensor)))
         except (ValueError, TypeError, KeyError) as error:
-            name = show(tensor.name, 60)
-            raise ModelError(f"weight '{name}' is damaged: {show(error, 120)}", "export the model again") from None
+            raise ModelError("weight_damaged", name=tensor.name, text=str(error)[:500]) from None
 
     def raw(self, tensor: onnx.TensorProto) -> bytes:
         """Return exactly the bytes of an external weight."""

@@ -18,9 +18,8 @@ from tuibench.core.model import Point
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoint
 from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
-from tuibench.core.text import show
 from tuibench.engines import factory
-from tuibench.engines.error_words import engine_words
+from tuibench.engines.error_words import error_reason
 from tuibench.engines.protocol import LoadSettings, Session, run_once
 from tuibench.model.file import check_external, locate
 from tuibench.model.graph import walk
@@ -56,14 +55,14 @@ class _Loaded:
 
 
 @contextmanager
-def _model_errors(prefix: str = "ONNX Runtime") -> Iterator[None]:
+def _model_errors(code: str = "onnxruntime_failed") -> Iterator[None]:
     """Raise ModelError with the engine's words for its errors, which have any type."""
     try:
         yield
     except MemoryError:
         raise
     except Exception as error:  # an engine raises any type; its words are the result
-        raise ModelError(f"{prefix}: {show(engine_words(error))}") from None
+        raise ModelError(code, why=error_reason(error)) from None
 
 
 def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()) -> Load:
@@ -100,7 +99,7 @@ class ChangedSession:
 
     def run_unchanged(self) -> None:
         """Run the unchanged model and keep its outputs."""
-        with _model_errors("ONNX Runtime, with the weights of layers as inputs"):
+        with _model_errors("onnxruntime_failed_lifted"):
             self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
 
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
@@ -116,7 +115,7 @@ class ChangedSession:
         except MemoryError:
             raise
         except Exception as error:  # a model may fail on changed weights: that is a result
-            reason = because("changed_model_failed", text=show(engine_words(error)))
+            reason = because("changed_model_failed", why=error_reason(error))
             return LossPoint(level, None, None, samples=found.samples, reason=reason, harm=True)
         return found.point(level)
 

@@ -2,12 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tuibench.core.text import show
+from tuibench.core.units import size
 from tuibench.present.error.kind import Told
 
 Fields = Mapping[str, Any]
+
+
+_FORMATS = {
+    "zip": ("a zip archive", "unpack it, or export the model to ONNX"),
+    "gzip": ("a gzip file", "unpack it first"),
+    "hdf5": ("an HDF5 file", "convert it to ONNX first"),
+    "pickle": ("a Python pickle", "export the model to ONNX first"),
+}
+_PARSE_CAUSES = {True: "a name in it is not valid UTF-8", False: "it is truncated, damaged or something else"}
+_ARRAY_UNREADABLE = "--inputs {path}: array '{name:60}' cannot be read"
+_WRITE_AGAIN = "write it again with numpy.savez"
+
+
+def _quoted(name: str, limit: int = 60) -> str:
+    return f"'{show(name, limit)}'"
+
+
+def _dims(dims: Sequence[int | str | None]) -> str:
+    return "[" + ", ".join("?" if dim is None else show(dim, 40) for dim in dims) + "]"
+
+
+def _shape(fields: Fields) -> str:
+    """Return the shape of an input, or its kind if it has none."""
+    if fields["shape"] is None:
+        return "any shape" if fields["kind"] == "tensor" else show(fields["kind"])
+    return _dims(fields["shape"])
+
+
+def _many_samples(fields: Fields) -> str:
+    # A model that takes one item at a time also accepts several of them on that axis.
+    shape = fields["shape"]
+    return f"{_dims(['samples', *shape[shape[:1] == [1] :]])} are as many samples"
+
+
+def _dim_flags(dims: Sequence[str]) -> list[str]:
+    return [f"--dim {show(key, 40)}=…" for key in dims]
+
+
+def _input_too_large(fields: Fields) -> str:
+    flags = ["-b …"] * fields["has_batch"] + _dim_flags(fields["dims"])
+    shape = "x".join(map(str, fields["shape"]))
+    advice = f"choose less with {' '.join(flags)}" if flags else f"the model fixes it to {_dims(fields['shape'])}"
+    return (
+        f"input {_quoted(fields['name'])} of {show(fields['dtype'])} {shape} needs {size(fields['bytes'])},"
+        f" {size(fields['free_bytes'])} are free; {advice}"
+    )
+
+
+def _no_size_accepted(fields: Fields) -> str:
+    flags = " ".join(_dim_flags(fields["dims"])) or "-shapes …"
+    return (
+        f"none of {fields['count']} sizes tried for {', '.join(fields['inputs'])} was accepted; pass {flags} or"
+        f" --inputs FILE.npz ({fields['why']})"
+    )
 
 
 def _recorded_none(fields: Fields) -> str:
@@ -44,6 +100,104 @@ MODEL_ERRORS: dict[str, Told] = {
     "output_is_input": ("output '{name}' is an input passed through", ""),
     "no_way_to_pass_inputs": ("the engine has no way to pass inputs", ""),
     "stream_ended": ("the process of a stream ended with {exit_code}", ""),
+    # Files of models
+    "model_file": ("model {path}", ""),
+    "model_in_directory": ("model.onnx in the directory {path}", ""),
+    "external_data": ("external data {path} of {model}", ""),
+    "inputs_file": ("--inputs {path}", ""),
+    "path_missing": ("{what} does not exist", "check the path"),
+    "path_dangling": ("{what} is a link to a file that does not exist", "correct the link"),
+    "path_unreadable": ("{what} cannot be read: {text}", "check the path and its permissions"),
+    "path_not_regular": ("{what} is {kind}, not a regular file", "pass the path of an .{extension} file"),
+    "disk_read_failed": ("{path} cannot be read: {text}", "check the disk"),
+    "changed_while_read": ("{path} changed while it was read", "run it again"),
+    "model_empty": ("{path} is empty (0 bytes)", "download or export it again"),
+    "model_over_format_limit": (
+        "{path} has {bytes:size}, more than the 2 GB that the format can hold",
+        "save the model with its weights as external data",
+    ),
+    "model_is_lfs_pointer": ("{path} is a Git LFS pointer, not the model itself", "fetch it with: git lfs pull"),
+    "model_is_web_page": (
+        "{path} is a web page, not a model ({bytes:size})",
+        "the download went wrong; fetch it again",
+    ),
+    "model_of_other_format": (
+        lambda fields: f"{show(fields['path'])} is {_FORMATS[fields['format']][0]}, not an ONNX model",
+        lambda fields: _FORMATS[fields["format"]][1],
+    ),
+    "model_unparsable": (
+        lambda fields: f"{show(fields['path'])} is not a readable ONNX model: {_PARSE_CAUSES[fields['bad_name']]}",
+        "fetch or export it again",
+    ),
+    "model_without_graph": ("{path} has no graph, so there is nothing to run", "export the model again"),
+    "external_data_too_short": (
+        "external data {path} is too short: weight '{name:60}' is at {offset} + {length} of {bytes} bytes",
+        "fetch the data file again; it belongs beside the model",
+    ),
+    "external_data_shrank": ("external data {path} became shorter while it was read", "run it again"),
+    "external_data_no_name": (
+        "{path} names external data '{location:80}', which is no file name",
+        "export the model again",
+    ),
+    "external_data_outside": (
+        "{path} names external data '{location:80}', outside its own directory",
+        "put the data file beside the model and export it so",
+    ),
+    "weight_damaged": ("weight '{name:60}' is damaged: {text:120}", "export the model again"),
+    "weight_with_negative_dim": ("{path}: weight '{name:60}' has a negative dim", "export the model again"),
+    "ort_without_graph": (
+        "{path} is an .ort file, which has no readable graph of nodes and weights",
+        "profile the .onnx file that it was made from",
+    ),
+    "ort_needs_engine": ("{path} is an .ort file, which needs ONNX Runtime", "install onnxruntime"),
+    "engine_cannot_read": ("{path}: {why}", ""),
+    # Inputs made for a model
+    "model_input": (lambda fields: f"{_quoted(fields['name'], 40)} {show(fields['dtype'])} {_shape(fields)}", ""),
+    "input_without_values": ("input '{name:60}' is a {kind} of {dtype:40}, for which no values can be made", ""),
+    "input_too_large": (_input_too_large, ""),
+    "no_size_accepted": (_no_size_accepted, ""),
+    "output_of_other_type": ("output '{name:60}' is {dtype}, which numpy cannot hold", ""),
+    # A file of inputs
+    "input_not_for_npz": ("--inputs: input '{name:60}' is a {kind}, which .npz cannot hold", ""),
+    "sample_counts_differ": ("--inputs {path}: the inputs have different counts of samples: [{counts}]", ""),
+    "npz_unreadable": ("--inputs {path} is not a readable .npz: {text:100}", "write it with numpy.savez"),
+    "npz_over_memory": ("--inputs {path} unpacks to {bytes:size}, {free_bytes:size} are free", ""),
+    "array_missing": ("--inputs {path} has no array '{name:60}'", "the model's inputs: {inputs}"),
+    "array_unknown": ("--inputs {path}: array '{name:60}' is no input of the model", "the model's inputs: {inputs}"),
+    "array_of_other_type": (
+        "--inputs {path}: input '{name:60}' is {given}, the model takes {dtype}",
+        "convert it with .astype('{dtype}')",
+    ),
+    "array_of_other_shape": (
+        lambda fields: (
+            f"--inputs {show(fields['path'])}: input {_quoted(fields['name'])} is {_dims(fields['given'])},"
+            f" the model takes {_dims(fields['shape'])}"
+        ),
+        _many_samples,
+    ),
+    "array_encrypted": (
+        f"{_ARRAY_UNREADABLE}: it is encrypted",
+        "write it without a password, with numpy.savez",
+    ),
+    "array_over_memory": (
+        f"{_ARRAY_UNREADABLE}: {{bytes:size}} are more than the free memory",
+        "use fewer samples",
+    ),
+    "array_damaged": (f"{_ARRAY_UNREADABLE}: it is damaged ({{text:80}})", _WRITE_AGAIN),
+    "array_of_other_format": (
+        f"{_ARRAY_UNREADABLE}: its format {{version}} is not one that holds plain arrays",
+        _WRITE_AGAIN,
+    ),
+    "array_of_objects": (f"{_ARRAY_UNREADABLE}: it holds Python objects", "save strings with dtype str"),
+    "array_incomplete": (
+        f"{_ARRAY_UNREADABLE}: its header says [{{shape:60}}] of {{dtype}}, the file contains {{bytes:size}} of it",
+        _WRITE_AGAIN,
+    ),
+    # Changed models
+    "onnxruntime_failed": ("ONNX Runtime: {why}", ""),
+    "onnxruntime_failed_lifted": ("ONNX Runtime, with the weights of layers as inputs: {why}", ""),
+    "unknown_level": ("there is no level '{level:40}'", "levels are {names}"),
+    "changed_model_too_large": ("{path} is too large for a file even without its layers' weights", ""),
     # Child tasks and profiles
     "no_such_task": ("tasks are {names}", ""),
     "model_out_of_memory": ("this model needs more memory than the limit allows", "raise --memory-limit"),

@@ -24,7 +24,7 @@ def _quoted(name: str, limit: int = 60) -> str:
     return f"'{show(name, limit)}'"
 
 
-def _cause(fields: Fields) -> str:
+def cause_words(fields: Fields) -> str:
     """Return the words of a cause; records of older versions have only an engine's text."""
     return show(fields["why"] if "why" in fields else fields["text"], 500)
 
@@ -112,7 +112,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "no_inputs": "there are no inputs",
     "inputs_unreadable": "the inputs made for it cannot be read: {text}",
     "unoptimized_failed": "the run without optimization failed: {failure}",
-    "unoptimized_refused": "the engine without optimization: {text}",
+    "unoptimized_refused": lambda fields: f"the engine without optimization: {cause_words(fields)}",
     "profiler_cut": "the profiler stops at {events:,} events, before one inference was over",
     "profiler_empty": "the profiler reported nothing",
     # Rows and estimates of a profile
@@ -145,14 +145,14 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
         " are wrong"
     ),
     # Peak speeds of the machine
-    "peak_failed": _cause,
+    "peak_failed": cause_words,
     "dram_not_measured": "DRAM not measured: {needed_mb} MB must be free for more than caches hold",
     "dram_of_few_bytes": "DRAM on {mb} MB, of {wanted_mb} MB that no cache would hold",
     "zeros_gain": _zeros("{engine} gains from zeros here"),
     "zeros_gain_nothing": _zeros("{engine} gains nothing from zeros here"),
     "zeros_unclear": _zeros("unclear if {engine} gains from zeros here", end=""),
     # Layers in another form, measured alone
-    "alone_failed": lambda fields: show(fields["failure"]) if fields.get("failure") else _cause(fields),
+    "alone_failed": lambda fields: show(fields["failure"]) if fields.get("failure") else cause_words(fields),
     "not_measured_with": "it is not measured with {engine}",
     "no_costs_to_choose_by": "the costs of the layers are unknown, so none can be selected",
     "not_counted": "not counted",
@@ -175,7 +175,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     ),
     "layer_costs_unknown": lambda fields: "; ".join(["the costs of the layers are unknown", *fields["why"]]),
     "some_layer_costs_unknown": "costs of {missing} of {of:count layer} unknown: not all their nodes were counted",
-    "inputs_not_computed": lambda fields: f"its inputs could not be computed: {_cause(fields)}",
+    "inputs_not_computed": lambda fields: f"its inputs could not be computed: {cause_words(fields)}",
     "node_not_in_model": "the model has no such node",
     "node_in_subgraph": "it is in the subgraph of another node",
     "runs_subgraphs": "it runs subgraphs",
@@ -183,7 +183,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "products_in_floats": "the engine runs its products in floats anyway",
     "too_short_alone": "it takes less than {least_us:g} µs alone",
     "opset_without_integers": lambda fields: (
-        f"its operators are of version {fields['version']}, without integers: {_cause(fields)}"
+        f"its operators are of version {fields['version']}, without integers: {cause_words(fields)}"
     ),
     "already_integer": "it already uses integers",
     "no_int8_form": _no_int8_form,
@@ -210,8 +210,8 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "output_was_zeros": _of_output("is all zeros without the change and is not with it: no dB"),
     "output_not_finite": _of_output("became NaN or infinite"),
     "unchanged_not_finite": _of_output("of the unchanged model is NaN or infinite"),
-    "changed_model_failed": "{text}",
-    "change_ended_child": lambda fields: f"{show(fields.get('why') or fields['text'])} with this layer changed",
+    "changed_model_failed": cause_words,
+    "change_ended_child": lambda fields: f"{cause_words(fields)} with this layer changed",
     # Notes of a loss profile
     "from_weights_alone": "from the weights alone: proxies, which need not rank the layers as a measurement would",
     "rounds_weights_only": (
