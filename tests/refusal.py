@@ -12,7 +12,7 @@ import pytest
 from tuibench.core.errors import TuibenchError
 from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
-from tuibench.present.reason import hint_words, reason_words
+from tuibench.present.reason import reason_hint, reason_words
 
 
 @contextmanager
@@ -49,5 +49,5 @@ class ChildError:
 def shown(reason: Reason) -> Reason:
     """Return a reason whose message is one printable line and which has a hint."""
     message = reason_words(reason)
-    assert message.isprintable() and hint_words(reason), message
+    assert message.isprintable() and reason_hint(reason), message
     return reason

@@ -18,7 +18,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
 from tuibench.core.reason import Reason, because
 from tuibench.model.feed import FileInputs, odd_notes, read_feeds
-from tuibench.present.reason import hint_words, reason_words
+from tuibench.present.reason import reason_hint, reason_words
 
 X = Port("x", "tensor", "float32", ("b", 4))
 IDS = Port("a/0", "tensor", "int64", ("b",))
@@ -121,10 +121,10 @@ def test_nan_is_found_in_sequences_and_not_sought_in_strings(tmp_path: Path) -> 
 def test_wrong_shape_error_explains_the_samples_axis(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load(tmp_path, (Port("x", "tensor", "float32", (1, 3), "x"),), {"x": np.ones((5, 2, 7), np.float32)})
-    assert hint_words(caught.value.reason).startswith("[samples, 3]")
+    assert reason_hint(caught.value.reason).startswith("[samples, 3]")
     with pytest.raises(UsageError) as caught:
         load(tmp_path, (X,), {"x": np.ones((5, 7), np.float32)})
-    assert hint_words(caught.value.reason).startswith("[samples, b, 4]")
+    assert reason_hint(caught.value.reason).startswith("[samples, b, 4]")
 
 
 def test_different_counts_of_samples_are_refused(tmp_path: Path) -> None:

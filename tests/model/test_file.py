@@ -35,7 +35,7 @@ def test_model_and_directory_with_a_model_are_located(tmp_path: Path) -> None:
     [
         (b"", "model_empty", {}),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "model_is_lfs_pointer", {}),
-        (b"\n <!DOCTYPE html><html></html>", "model_is_web_page", {"bytes": 31}),
+        (b"\n <!DOCTYPE html><html></html>", "model_is_web_page", {"bytes": 30}),
         (b"<html>", "model_is_web_page", {"bytes": 6}),
         (b"PK\x03\x04rest", "model_of_other_format", {"format": "zip"}),
         (b"\x1f\x8brest", "model_of_other_format", {"format": "gzip"}),

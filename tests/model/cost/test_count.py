@@ -23,7 +23,6 @@ from tuibench.model.cost.constant import Constant
 from tuibench.model.cost.count import count
 from tuibench.model.graph import walk
 from tuibench.model.inspection import ZeroBudget
-from tuibench.present.reason import all_words
 
 X = tensor("x", F32, ["batch", 8])
 Y = tensor("y", F32, None)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tuibench.core.text import show
 from tuibench.core.units import size
-from tuibench.present.error.kind import Told
-
-Fields = Mapping[str, Any]
-
+from tuibench.present.error.kind import Fields, Told
 
 _FORMATS = {
     "zip": ("a zip archive", "unpack it, or export the model to ONNX"),
@@ -149,6 +145,7 @@ MODEL_ERRORS: dict[str, Told] = {
         "{path} is an .ort file, which has no readable graph of nodes and weights",
         "profile the .onnx file that it was made from",
     ),
+    "ort_file": ("an .ort file: only ONNX Runtime can read it, which shows only the interface", ""),
     "ort_needs_engine": ("{path} is an .ort file, which needs ONNX Runtime", "install onnxruntime"),
     "engine_cannot_read": ("{path}: {why}", ""),
     # Inputs made for a model

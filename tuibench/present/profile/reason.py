@@ -167,7 +167,6 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "zeros_unreadable": "zeros not counted in all weights: {why}",
     "weights_uncounted": "zeros not counted: {bytes:size} of weights",
     "weights_took_too_long": "zeros not counted: more than {s:.0f} s of reading",
-    "ort_file": "an .ort file: only ONNX Runtime can read it, which shows only the interface",
     "roofs_of_other_precisions": "no share of the roofs: they are of {roofs:and}, and this is {names:+}",
     "no_time_for_a_form": lambda fields: (
         f"no {' and '.join(show(form.upper(), 20) for form in fields['forms'])} estimate: a layer's ratio applies to"
