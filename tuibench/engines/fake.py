@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.model import Port
-from tuibench.core.reason import ERROR
+from tuibench.core.reason import error_text
 from tuibench.engines.protocol import Bound, Capabilities, Feed, LoadSettings, Queue, ReadBack, Refusal
 
 VARIABLE = "TUIBENCH_FAKE"
@@ -66,7 +66,7 @@ def perform(act: str) -> None:
     if act == "raise":
         raise RuntimeError("scripted failure: raise")
     if act == "refuse":
-        raise Refusal(ERROR, text="scripted failure: refuse")
+        raise Refusal.from_reason(error_text("scripted failure: refuse"))
     if act == "exit":
         os._exit(0)
     if act == "oom":

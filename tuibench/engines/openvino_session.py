@@ -13,7 +13,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from tuibench.core.model import Port
-from tuibench.core.reason import ERROR
+from tuibench.core.reason import error_text
 from tuibench.engines.protocol import BadSetting, Bound, Feed, IoUnavailable, LoadSettings, Queue, ReadBack, Refusal
 
 _LOOK_S = 0.001
@@ -176,7 +176,9 @@ def explain(error: BaseException) -> str:
 def translate(error: RuntimeError) -> Exception:
     """Return MemoryError or Refusal for a RuntimeError, the only type that OpenVINO raises."""
     reason = explain(error)
-    return MemoryError(reason) if "bad_alloc" in reason else Refusal(ERROR, text=reason[:_MOST_CHARS])
+    if "bad_alloc" in reason:
+        return MemoryError(reason)
+    return Refusal.from_reason(error_text(reason[:_MOST_CHARS]))
 
 
 def _read_port(node: Any, role: str, name: str) -> Port:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 from tuibench.model.download.file import parse_address, safe_name
+from tuibench.present.reason import reason_words
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,8 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
         try:
             found = parse_address(address)
         except UsageError as error:
-            assert show(error.message, 10_000) == error.message
+            message = reason_words(error.reason)
+            assert show(message, 10_000) == message
         else:
             assert found.url.startswith("https://") and found.url.isascii() and " " not in found.url
 

@@ -16,6 +16,8 @@ from typing import cast
 import pytest
 
 from tests.model.download.server import Fetcher, Handler, Loopback, file_route
+from tuibench.core.errors import ExitCode
+from tuibench.core.reason import Reason, because
 from tuibench.model.download.cache import ModelCache
 from tuibench.model.download.file import Address, Answer, Download, DownloadLimits, RemoteFile, Web, parse_address
 
@@ -64,8 +66,9 @@ def test_second_fetch_sends_no_request(loopback: Loopback, fetch: Fetcher) -> No
 def test_interrupted_download_leaves_nothing_and_restarts(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
     error = fetch(loopback.url("/m.onnx")).error
-    assert "100 kB" in error["message"] and "300 kB" in error["message"]
-    assert error["exit_code"] == 3 and not list(fetch.cache.rglob("*.part*"))
+    assert (error.code, error.fields["bytes"], error.fields["of_bytes"]) == ("download_interrupted", 100_000, len(BODY))
+    assert error.fields["why"] == Reason("connection_closed")
+    assert error.exit_code == ExitCode.MODEL and not list(fetch.cache.rglob("*.part*"))
     loopback.routes["/m.onnx"] = file_route(BODY)
     done = fetch(loopback.url("/m.onnx"))
     assert "Range" not in loopback.headers() and done.lines[0] == {"fetched": 0, "total": len(BODY)}
@@ -82,7 +85,7 @@ def test_partial_file_of_a_killed_process_is_not_used(loopback: Loopback, fetch:
 
 def test_partial_response_to_a_plain_request_is_refused(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = lambda h: h.reply(206, b"x" * 5, Content_Range="bytes 0-4/300000")
-    assert "206" in fetch(loopback.url("/m.onnx")).error["message"]
+    assert fetch(loopback.url("/m.onnx")).error.fields["text"].startswith("206")
     assert not [name for name in fetch.files() if name.endswith("m.onnx")]
 
 
@@ -117,7 +120,8 @@ def test_truncated_chunked_body_is_an_interruption(loopback: Loopback, fetch: Fe
         handler.wfile.write(b"5\r\nfirst\r\n")
 
     loopback.routes["/m.onnx"] = chunked
-    assert "5 B" in fetch(loopback.url("/m.onnx")).error["message"]
+    error = fetch(loopback.url("/m.onnx")).error
+    assert (error.code, error.fields["bytes"], error.fields["of_bytes"]) == ("download_interrupted", 5, None)
 
 
 def test_stalled_download_is_abandoned(loopback: Loopback, fetch: Fetcher) -> None:
@@ -129,16 +133,18 @@ def test_stalled_download_is_abandoned(loopback: Loopback, fetch: Fetcher) -> No
 
     loopback.routes["/m.onnx"] = stall
     try:
-        message = fetch(loopback.url("/m.onnx"), stall_s=0.2).error["message"]
+        error = fetch(loopback.url("/m.onnx"), stall_s=0.2).error
     finally:
         released.set()
-    assert all(amount in message for amount in ("0.2 s", "7 B", "1.00 kB"))
+    assert error.fields["why"] == because("no_data", s=0.2)
+    assert (error.fields["bytes"], error.fields["of_bytes"]) == (7, 1000)
 
 
 def test_declared_size_over_the_limit_is_refused(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = lambda h: h.reply(200, b"x", declared=3_000_000_000)
     error = fetch(loopback.url("/m.onnx")).error
-    assert "3.00 GB" in error["message"] and error["exit_code"] == 3
+    assert (error.code, error.fields["bytes"]) == ("download_too_long", 3_000_000_000)
+    assert not error.fields["is_least"] and error.exit_code == ExitCode.MODEL
     assert not [name for name in fetch.files() if name.endswith(".part")]
 
 
@@ -150,14 +156,16 @@ def test_endless_body_is_stopped_at_the_limit(loopback: Loopback, fetch: Fetcher
             handler.wfile.write(b"x" * 65536)
 
     loopback.routes["/m.onnx"] = endless
-    assert "1.00 MB" in fetch(loopback.url("/m.onnx"), most_bytes=1_000_000).error["message"]
+    error = fetch(loopback.url("/m.onnx"), most_bytes=1_000_000).error
+    assert (error.code, error.fields["bytes"], error.fields["is_least"]) == ("download_too_long", 1_000_000, True)
     assert not list(fetch.cache.rglob("*.part"))
 
 
 def test_lack_of_disk_space_is_reported_before_writing(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     error = fetch(loopback.url("/m.onnx"), spare_bytes=1 << 60).error
-    assert "300 kB" in error["message"] and error["exit_code"] == 6 and "TUIBENCH_HOME" in error["hint"]
+    assert (error.code, error.fields["bytes"]) == ("no_room_for_download", len(BODY))
+    assert error.exit_code == ExitCode.STORE
     assert not list(fetch.cache.rglob("*.part"))
 
 
@@ -165,7 +173,7 @@ def test_disk_full_during_a_download_is_reported_and_cleaned_up(loopback: Loopba
     loopback.routes["/m.onnx"] = file_route(BODY)
     # A file size limit refuses a write in the middle, as a full disk does.
     error = fetch(loopback.url("/m.onnx"), largest_file=100_000).error
-    assert error["exit_code"] == 6
+    assert error.code == "download_unwritable" and error.exit_code == ExitCode.STORE
     assert not list(fetch.cache.rglob("*.part"))
     assert read(fetch(loopback.url("/m.onnx")).result) == BODY
 
@@ -184,7 +192,7 @@ def test_links_planted_at_cache_paths_are_not_followed(loopback: Loopback, fetch
 def test_cache_that_cannot_be_created_is_reported(loopback: Loopback, fetch: Fetcher) -> None:
     fetch.cache.write_bytes(b"a file")
     error = fetch(loopback.url("/m.onnx")).error
-    assert error["exit_code"] == 6 and not loopback.seen
+    assert error.code == "download_unwritable" and error.exit_code == ExitCode.STORE and not loopback.seen
 
 
 def test_file_is_synced_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,9 @@ from urllib.parse import quote
 import pytest
 
 from tests.model.download.server import Fetcher, Loopback, file_route, redirect
+from tests.refusal import ChildError, shown
+from tuibench.core.errors import ExitCode
+from tuibench.core.reason import because
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LATER = "f" * 40
@@ -71,19 +74,24 @@ def test_external_weights_are_fetched_under_their_own_names(loopback: Loopback, 
 def test_repository_with_several_models_lists_them(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {f"onnx/model_{n}.onnx": b"x" * n for n in range(1, 11)})
     error = fetch(f"hf:{REPO}").error
-    assert "10" in error["message"] and error["exit_code"] == 2
-    assert "onnx/model_3.onnx" in error["hint"] and "2" in error["hint"]
+    assert error.code == "repository_with_several" and error.exit_code == ExitCode.USAGE
+    assert (error.fields["count"], error.fields["more"]) == (10, 2)
+    assert because("remote_file", path="onnx/model_3.onnx", bytes=3) in error.fields["models"]
 
 
 def test_missing_model_or_repository_is_reported_with_what_exists(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {"a.onnx": b"x"})
     error = fetch(f"hf:{REPO}/b.onnx").error
-    assert "b.onnx" in error["message"] and "a.onnx" in error["hint"] and error["exit_code"] == 3
+    assert error.code == "repository_without_file" and error.exit_code == ExitCode.MODEL
+    listed = [because("remote_file", path="a.onnx", bytes=1)]
+    assert (error.fields["file"], error.fields["models"]) == ("b.onnx", listed)
     publish(loopback, {"model.safetensors": b"x"})
-    assert fetch(f"hf:{REPO}").error["exit_code"] == 3
-    assert fetch("hf:org/nobody").error["exit_code"] == 3
+    none = ChildError(because("repository_without_model", repository=REPO), ExitCode.MODEL)
+    assert fetch(f"hf:{REPO}").error == none
+    nobody = ChildError(because("repository_missing", repository="org/nobody"), ExitCode.MODEL)
+    assert fetch("hf:org/nobody").error == nobody
     loopback.routes["/api/models/org/secret"] = lambda h: h.reply(401, b"", X_Error_Code="RepoNotFound")
-    assert fetch("hf:org/secret").error["exit_code"] == 3
+    assert fetch("hf:org/secret").error.exit_code == ExitCode.MODEL
 
 
 def test_second_fetch_needs_no_hub(loopback: Loopback, fetch: Fetcher) -> None:
@@ -100,7 +108,7 @@ def test_interrupted_fetch_continues_with_the_same_commit(loopback: Loopback, fe
     publish(loopback, {"a.onnx": body})
     digest = hashlib.sha256(body).hexdigest()
     loopback.routes[f"/cdn/{digest}"] = file_route(body, cut=400)
-    assert "400 B" in fetch(f"hf:{REPO}").error["message"]
+    assert fetch(f"hf:{REPO}").error.fields["bytes"] == 400
     publish(loopback, {"a.onnx": b"newer"}, commit=LATER)
     loopback.routes[f"/cdn/{digest}"] = file_route(body)
     done = fetch(f"hf:{REPO}")
@@ -109,7 +117,8 @@ def test_interrupted_fetch_continues_with_the_same_commit(loopback: Loopback, fe
 
 def test_file_with_a_wrong_checksum_is_discarded(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {"a.onnx": b"x" * 50}, sha256="0" * 64)
-    assert "0000" in fetch(f"hf:{REPO}").error["message"]
+    error = fetch(f"hf:{REPO}").error
+    assert (error.code, error.fields["expected"]) == ("download_differs", "0" * 64)
     assert not [name for name in fetch.files() if name.endswith(("a.onnx", ".part"))]
 
 
@@ -128,8 +137,7 @@ def test_users_token_is_sent_only_to_the_hub(loopback: Loopback, fetch: Fetcher)
 def test_refusal_of_the_hub_is_reported(loopback: Loopback, fetch: Fetcher, status: int) -> None:
     loopback.routes[f"/api/models/{REPO}"] = lambda handler: handler.reply(status, b"{}")
     error = fetch(f"hf:{REPO}").error
-    assert error["exit_code"] == 3 and error["hint"] and error["message"].startswith(f"hf:{REPO}")
-    assert error["message"].isprintable()
+    assert error.exit_code == ExitCode.MODEL and shown(error.reason).fields["repository"] == REPO
 
 
 def test_hostile_names_in_a_repository_reach_no_path(loopback: Loopback, fetch: Fetcher) -> None:
@@ -142,7 +150,7 @@ def test_hostile_names_in_a_repository_reach_no_path(loopback: Loopback, fetch: 
 @pytest.mark.parametrize("token", ["hf:", "hf:org", "hf:org/", "hf:../etc", "hf:o/r/../x", "hf:o/r//x", "hf:o/r/\x1b"])
 def test_malformed_repository_name_is_a_usage_error(loopback: Loopback, fetch: Fetcher, token: str) -> None:
     error = fetch(token).error
-    assert error["exit_code"] == 2 and "hf:ORG/REPO" in error["hint"] and not loopback.seen
+    assert error.exit_code == ExitCode.USAGE and shown(error.reason).fields["token"] == token and not loopback.seen
 
 
 def test_missing_package_is_reported_with_the_install_command(fetch: Fetcher, tmp_path: Path) -> None:
@@ -151,4 +159,5 @@ def test_missing_package_is_reported_with_the_install_command(fetch: Fetcher, tm
     (hidden / "huggingface_hub.py").write_text("raise ImportError('No module named huggingface_hub')")
     fetch.environment["PYTHONPATH"] = f"{hidden}:{fetch.environment['PYTHONPATH']}"
     error = fetch(f"hf:{REPO}").error
-    assert error["exit_code"] == 4 and error["hint"] == "pip install 'tuibench[hf]'"
+    why = because("hub_package_missing", text="No module named huggingface_hub")
+    assert error == ChildError(why, ExitCode.ENGINE)

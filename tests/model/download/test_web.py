@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.model.download.server import Fetcher, Handler, Loopback, file_route, redirect, serve
+from tests.refusal import shown
+from tuibench.core.errors import ExitCode
+from tuibench.core.reason import because
 
 BODY = b"a model's bytes" * 100
 
@@ -28,35 +31,40 @@ def test_redirects_are_followed_to_the_end(loopback: Loopback, fetch: Fetcher) -
 def test_redirect_to_another_scheme_is_not_followed(loopback: Loopback, fetch: Fetcher, goal: str) -> None:
     loopback.routes["/m.onnx"] = redirect(goal)
     error = fetch(loopback.url("/m.onnx")).error
-    assert error["exit_code"] == 3
+    assert error.code == "redirect_not_https" and error.exit_code == ExitCode.MODEL
     assert len(loopback.seen) == 1
 
 
 def test_redirect_without_target_or_host_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = lambda handler: handler.reply(302, b"")
-    assert fetch(loopback.url("/m.onnx")).error["exit_code"] == 3
+    nowhere = fetch(loopback.url("/m.onnx")).error
+    assert nowhere.code == "redirect_to_nowhere" and nowhere.exit_code == ExitCode.MODEL
     loopback.routes["/m.onnx"] = redirect("https://:1/x")
-    assert fetch(loopback.url("/m.onnx")).error["exit_code"] == 3
+    error = fetch(loopback.url("/m.onnx")).error
+    assert error.code == "redirect_to_no_address" and error.exit_code == ExitCode.MODEL
+    assert error.fields["why"] == because("address_without_host", address="https://:1/x")
 
 
 def test_redirect_loop_ends_after_ten_redirects(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/a"], loopback.routes["/b"] = redirect("/b"), redirect("/a")
-    assert "10" in fetch(loopback.url("/a")).error["message"]
+    error = fetch(loopback.url("/a")).error
+    assert error.code == "too_many_redirects" and error.fields["count"] == 10
     assert len(loopback.seen) == 11
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
+    ("status", "code"),
     [
-        *((401, "access refused (401)"), (403, "access refused (403)"), (404, "no such file (404)")),
-        *((410, "no such file"), (429, "cannot serve it now"), (500, "cannot serve it now (500")),
-        *((503, "cannot serve it now"), (204, "answered 204"), (300, "answered 300"), (418, "answered 418")),
+        *((401, "access_refused"), (403, "access_refused"), (404, "no_such_remote_file")),
+        *((410, "no_such_remote_file"), (429, "server_unavailable"), (500, "server_unavailable")),
+        *((503, "server_unavailable"), (204, "odd_answer"), (300, "odd_answer"), (418, "odd_answer")),
     ],
 )
-def test_http_error_is_reported_by_its_status(loopback: Loopback, fetch: Fetcher, status: int, words: str) -> None:
+def test_http_error_is_reported_by_its_status(loopback: Loopback, fetch: Fetcher, status: int, code: str) -> None:
     loopback.routes["/m.onnx"] = lambda handler: handler.reply(status, b"<html>no</html>")
     error = fetch(loopback.url("/m.onnx")).error
-    assert words in error["message"] and error["hint"] and error["exit_code"] == 3
+    assert error.code == code and error.exit_code == ExitCode.MODEL
+    assert str(error.fields.get("status") or error.fields["text"]).startswith(str(status))
     assert not [name for name in fetch.files() if name.endswith(".onnx")]
 
 
@@ -66,22 +74,22 @@ def test_response_that_is_not_http_is_reported(loopback: Loopback, fetch: Fetche
 
     loopback.routes["/m.onnx"] = garbage
     error = fetch(loopback.url("/m.onnx")).error
-    assert error["exit_code"] == 3 and error["message"].isprintable()
+    assert error.exit_code == ExitCode.MODEL and shown(error.reason).fields["address"]
 
 
 def test_untrusted_certificate_is_refused(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:
     with serve(tmp_path, "elsewhere.example") as other:
         fetch.environment["SSL_CERT_FILE"] = other.certificates
         error = fetch(other.url("/m.onnx")).error
-        assert "localhost" in error["message"] and "SSL_CERT_FILE" in error["hint"] and not other.seen
+        assert error.code == "invalid_certificate" and "localhost" in error.fields["host"] and not other.seen
     del fetch.environment["SSL_CERT_FILE"]
     error = fetch(loopback.url("/m.onnx")).error
-    assert "SSL_CERT_FILE" in error["hint"] and not loopback.seen
+    assert error.code == "invalid_certificate" and not loopback.seen
 
 
 def test_refused_connection_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
     error = fetch("https://localhost:1/m.onnx").error
-    assert "localhost:1/m.onnx" in error["message"]
+    assert (error.code, error.fields["address"]) == ("address_unreachable", "https://localhost:1/m.onnx")
 
 
 def test_credentials_are_sent_to_their_host_and_kept_out_of_messages(loopback: Loopback, fetch: Fetcher) -> None:
@@ -98,7 +106,7 @@ def test_credentials_are_sent_to_their_host_and_kept_out_of_messages(loopback: L
     }
     kept = "".join(path.read_text("latin-1") for path in fetch.cache.rglob("*.json"))
     for secret in ("pass", "hush", "user:"):
-        assert secret not in error["message"] + error["hint"] + kept + "".join(fetch.files())
+        assert secret not in repr(error) + kept + "".join(fetch.files())
 
 
 def test_only_necessary_headers_are_sent(loopback: Loopback, fetch: Fetcher) -> None:
@@ -110,4 +118,4 @@ def test_only_necessary_headers_are_sent(loopback: Loopback, fetch: Fetcher) -> 
 
 @pytest.mark.parametrize("address", ["http://localhost/m.onnx", "file:///etc/passwd", "ftp://x/y", "m.onnx", "https:x"])
 def test_malformed_address_is_a_usage_error(loopback: Loopback, fetch: Fetcher, address: str) -> None:
-    assert fetch(address).error["exit_code"] == 2
+    assert fetch(address).error.exit_code == ExitCode.USAGE

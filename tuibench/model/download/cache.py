@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from tuibench.core.errors import ModelError, WriteError
-from tuibench.core.text import show
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -89,8 +88,7 @@ class ModelCache:
         lock = os.open(self.path(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             if not _try_lock(lock):
-                what = "another process is fetching this model"
-                raise ModelError(what, f"try again when it is done; it holds {show(self.path('.lock'))}")
+                raise ModelError("model_being_fetched", path=self.path(".lock"))
             yield
         finally:
             os.close(lock)
@@ -98,8 +96,7 @@ class ModelCache:
 
 def cannot_write(where: str, error: OSError) -> WriteError:
     """Return the error for a failed write."""
-    reason = error.strerror or str(error)
-    return WriteError(f"{show(where)} cannot be written: {reason}", "free some space, or set TUIBENCH_HOME elsewhere")
+    return WriteError("download_unwritable", path=where, text=error.strerror or str(error))
 
 
 def _try_lock(descriptor: int) -> bool:

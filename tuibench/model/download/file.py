@@ -17,8 +17,8 @@ from urllib.request import HTTPSHandler, OpenerDirector, ProxyHandler, Request
 from tuibench import __version__
 from tuibench.core.errors import ModelError, UsageError, WriteError
 from tuibench.core.model import public_name
+from tuibench.core.reason import Reason, because, error_text
 from tuibench.core.text import show
-from tuibench.core.units import size
 from tuibench.core.value import dataclass
 from tuibench.model.download.cache import ModelCache
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _KEPT_SIGNS = "%/:=&?~+!$,;'@()*[]"
 _FORMATS = (".onnx", ".ort")
 _MAX_NAME_CHARS = 100
-_HINT = "an address is https://HOST/PATH"
+_MOST_TEXT_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Address:
     """Header value for this host alone."""
 
     @property
-    def shown(self) -> str:
-        """The address for messages, without query and control characters."""
-        return show(public_name(self.url), 120)
+    def public(self) -> str:
+        """The address for messages, without its query."""
+        return public_name(self.url)
 
     @property
     def key(self) -> str:
@@ -76,19 +76,19 @@ def safe_name(name: str) -> str:
 
 def parse_address(text: str) -> Address:
     """Parse an address; raise UsageError if it is invalid."""
-    shown = show(public_name(text), 120)
+    public = public_name(text)
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
-        raise UsageError(f"{shown} holds control characters", _HINT)
+        raise UsageError("address_with_controls", address=public)
     try:
         parts = urlsplit(text)
         name, port = parts.hostname or "", parts.port
         host = name.encode("idna").decode("ascii") if not name.isascii() else name
     except ValueError as error:  # includes UnicodeError
-        raise UsageError(f"{shown} is no address: {show(error, 80)}", _HINT) from None
+        raise UsageError("no_address", address=public, text=str(error)) from None
     if parts.scheme.lower() != "https":
-        raise UsageError(f"{shown} is not https", _HINT)
+        raise UsageError("address_not_https", address=public)
     if not re.fullmatch(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+", host):
-        raise UsageError(f"{shown} names no host", _HINT)
+        raise UsageError("address_without_host", address=public)
     host = f"[{host}]" if ":" in host else host
     host = host if port is None else f"{host}:{port}"
     path, query = (quote(part, safe=_KEPT_SIGNS) for part in (parts.path or "/", parts.query))
@@ -98,19 +98,18 @@ def parse_address(text: str) -> Address:
 def follow(address: Address, location: str | None) -> Address:
     """Return the target of a redirect; allow only https, and pass credentials to no other host."""
     if not location:
-        raise ModelError(f"{address.host} redirects {address.shown} to nowhere", "try another address")
+        raise ModelError("redirect_to_nowhere", host=address.host, address=address.public)
     try:
         goal = urljoin(address.url, location)
         scheme = urlsplit(goal).scheme.lower()
     except ValueError:
         goal, scheme = location, ""
     if scheme != "https":
-        what = f"{address.host} redirects to {show(goal, 80)}, but only https: is allowed"
-        raise ModelError(what, "download the file yourself and give its path")
+        raise ModelError("redirect_not_https", host=address.host, target=public_name(goal))
     try:
         found = parse_address(goal)
     except UsageError as error:
-        raise ModelError(f"{address.host} redirects to no address: {error.message}", "try another address") from None
+        raise ModelError("redirect_to_no_address", host=address.host, why=error.reason) from None
     return Address(found.url, found.host, address.authorization if found.host == address.host else None)
 
 
@@ -123,7 +122,6 @@ def _basic(user: str | None, password: str | None) -> str | None:
 
 _MOVED = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 10
-_OFFLINE = "check the connection; a proxy is taken from HTTPS_PROXY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +167,7 @@ class Web:
                 answer.close()
                 raise _refused(answer)
             return answer
-        what = f"{address.host} redirects more than {_MOST_REDIRECTS} times"
-        raise ModelError(f"{address.shown}: {what}", "try another address")
+        raise ModelError("too_many_redirects", address=address.public, host=address.host, count=_MOST_REDIRECTS)
 
     def _once(self, address: Address) -> Answer:
         request = Request(address.url)
@@ -181,7 +178,7 @@ class Web:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _unreachable(address, error, self._stall_s) from None
         if not isinstance(raw, http.client.HTTPResponse):
-            raise ModelError(f"{address.shown}: no handler for this address", "try another address")
+            raise ModelError("address_without_handler", address=address.public)
         declared = raw.headers.get("Content-Length", "")
         return Answer(
             status=raw.status,
@@ -191,34 +188,33 @@ class Web:
         )
 
 
-def why(error: Exception, stall_s: float) -> str:
-    """Return a network error in a few words."""
+def why(error: Exception, stall_s: float) -> Reason:
+    """Return the cause of a network error."""
     reason = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
     if isinstance(reason, TimeoutError):
-        return f"no data for {stall_s:g} s"
+        return because("no_data", s=stall_s)
     if isinstance(reason, http.client.IncompleteRead):
-        return "the connection was closed"
-    return show(getattr(reason, "strerror", None) or str(reason) or type(reason).__name__, 120)
+        return Reason("connection_closed")
+    return error_text((getattr(reason, "strerror", None) or str(reason) or type(reason).__name__)[:_MOST_TEXT_CHARS])
 
 
 def _unreachable(address: Address, error: Exception, stall_s: float) -> ModelError:
     reason = getattr(error, "reason", error)
     if isinstance(reason, ssl.SSLCertVerificationError):
-        what = f"{address.host} has an invalid certificate: {show(reason.verify_message, 120)}"
-        return ModelError(what, "SSL_CERT_FILE names a file with certificates of your own authority")
-    return ModelError(f"{address.shown} cannot be reached: {why(error, stall_s)}", _OFFLINE)
+        return ModelError("invalid_certificate", host=address.host, text=reason.verify_message)
+    return ModelError("address_unreachable", address=address.public, why=why(error, stall_s))
 
 
 def _refused(answer: Answer) -> ModelError:
-    status, shown = answer.status, answer.address.shown
+    status, address = answer.status, answer.address
     if status in (401, 403, 407):
-        return ModelError(f"{shown}: access refused ({status})", "log in there, download it and give its path")
+        return ModelError("access_refused", address=address.public, status=status)
     if status in (404, 410):
-        return ModelError(f"{shown}: there is no such file ({status})", "check the address")
-    said = f"{status} {show(answer.raw.reason or '', 60)}".strip()
+        return ModelError("no_such_remote_file", address=address.public, status=status)
+    said = f"{status} {answer.raw.reason or ''}".strip()
     if status == 429 or status >= 500:
-        return ModelError(f"{shown}: {answer.address.host} cannot serve it now ({said})", "try again later")
-    return ModelError(f"{shown}: the server answered {said}", "check the address")
+        return ModelError("server_unavailable", address=address.public, host=address.host, text=said)
+    return ModelError("odd_answer", address=address.public, text=said)
 
 
 _PIECE_BYTES = 1 << 18
@@ -304,7 +300,7 @@ class Download:
             if not piece:
                 break
             if have + len(piece) > self.limits.most_bytes:
-                raise self._too_long(f"more than {size(self.limits.most_bytes)}")
+                raise self._too_long(self.limits.most_bytes, is_least=True)
             if have - looked >= _LOOK_EVERY_BYTES:
                 looked = have
                 self._check_room(0)
@@ -313,15 +309,14 @@ class Download:
             have += len(piece)
             self.tell(have, total)
         if total is not None and have < total:
-            raise self._interrupted(have, total, "the connection was closed")
+            raise self._interrupted(have, total, Reason("connection_closed"))
         return have
 
     def _finish(self, sha256: str, arrived: int) -> CachedFile:
         expected = self.wanted.sha256
         if expected not in (None, sha256):
-            what = f"{self._shown} arrived as {sha256[:12]}… instead of {show(expected, 12)}"
-            raise ModelError(what, "it changed during the download; fetch it again")
-        note = {"address": self._shown, "bytes": arrived, "sha256": sha256}
+            raise ModelError("download_differs", address=self._public, sha256=sha256, expected=expected)
+        note = {"address": show(self._public, 120), "bytes": arrived, "sha256": sha256}
         self.cache.write_note(self.wanted.name, note)
         self.cache.finish(self.wanted.name)
         return CachedFile(self.cache.path(self.wanted.name), arrived, sha256, arrived)
@@ -331,32 +326,26 @@ class Download:
             self._check_room(0)
             return
         if total > self.limits.most_bytes:
-            raise self._too_long(size(total))
+            raise self._too_long(total)
         if self.wanted.bytes not in (None, total):
-            what = f"{self._shown} has {total} bytes instead of {self.wanted.bytes}"
-            raise ModelError(what, "the repository has changed; fetch it again")
+            raise ModelError("download_of_other_size", address=self._public, bytes=total, expected=self.wanted.bytes)
         self._check_room(total)
 
     def _check_room(self, needed: int) -> None:
         free = self.cache.free_bytes() - self.limits.spare_bytes
         if needed > free or free < 0:
-            room = f"{size(max(free, 0))} can be used in {show(self.cache.directory)}"
-            what = f"{self._shown} needs {size(needed)} more, and {room}" if needed else f"{self._shown}: {room}"
-            raise WriteError(what, "free some space, or set TUIBENCH_HOME elsewhere")
+            place = {"address": self._public, "path": self.cache.directory}
+            raise WriteError("no_room_for_download", **place, bytes=needed, free_bytes=max(free, 0))
 
-    def _too_long(self, found: str) -> ModelError:
-        what = f"{self._shown} has {found}, more than the 2 GB that a model's format can hold"
-        return ModelError(what, "check that the address is that of a model")
+    def _too_long(self, found: int, is_least: bool = False) -> ModelError:
+        return ModelError("download_too_long", address=self._public, bytes=found, is_least=is_least)
 
-    def _interrupted(self, have: int, total: int | None, reason: str) -> ModelError:
-        of = "" if total is None else f" of {size(total)}"
-        return ModelError(
-            f"the download of {self._shown} was interrupted ({reason}) after {size(have)}{of}", "try it again"
-        )
+    def _interrupted(self, have: int, total: int | None, reason: Reason) -> ModelError:
+        return ModelError("download_interrupted", address=self._public, why=reason, bytes=have, of_bytes=total)
 
     @property
-    def _shown(self) -> str:
-        return self.wanted.address.shown
+    def _public(self) -> str:
+        return self.wanted.address.public
 
 
 def find_cached(cache: ModelCache, name: str) -> CachedFile | None:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.errors import EngineError, ModelError, TuibenchError, UsageError
 from tuibench.core.model import FETCHED, public_name, remote_scheme
-from tuibench.core.text import show
-from tuibench.core.units import size
+from tuibench.core.reason import because
 from tuibench.model.download.cache import ModelCache, cannot_write
 from tuibench.model.download.file import (
     Address,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 _NOTE = "hub"
 _MOST_NAMED = 8
-_FORM = "such as hf:ORG/REPO or hf:ORG/REPO/onnx/model.onnx"
 _SILENT = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_UPDATE_CHECK": "1",
@@ -68,26 +66,26 @@ def split_token(token: str) -> tuple[str, str]:
     parts = token.partition(":")[2].split("/")
     word = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
     if len(parts) < 2 or not all(word.fullmatch(part) for part in parts[:2]):
-        raise UsageError(f"{show(token, 120)} names no repository", _FORM)
+        raise UsageError("token_without_repository", token=token)
     if any(part in ("", ".", "..") or not part.isprintable() for part in parts[2:]):
-        raise UsageError(f"{show(token, 120)} names no file", _FORM)
+        raise UsageError("token_without_file", token=token)
     return "/".join(parts[:2]), "/".join(parts[2:])
 
 
 def choose(repo: str, file: str, files: list[File]) -> File:
     """Return the requested file; raise an error that lists the models if it is missing or ambiguous."""
     models = [entry for entry in files if entry["path"].lower().endswith((".onnx", ".ort"))]
-    listed = ", ".join(f"{show(entry['path'], 80)} ({size(entry['bytes'] or 0)})" for entry in models[:_MOST_NAMED])
-    listed += f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
+    named = [because("remote_file", path=entry["path"], bytes=entry["bytes"] or 0) for entry in models[:_MOST_NAMED]]
+    known: dict[str, Any] = {"repository": repo, "models": named, "more": len(models) - len(named)}
     if file:
         found = next((entry for entry in files if entry["path"] == file), None)
         if found is None:
-            raise ModelError(f"hf:{repo} has no {show(file, 80)}", f"it has {listed}" if listed else "it has no model")
+            raise ModelError("repository_without_file", file=file, **known)
         return found
     if not models:
-        raise ModelError(f"hf:{repo} has no .onnx file", "name a repository with one, or export the model to ONNX")
+        raise ModelError("repository_without_model", repository=repo)
     if len(models) > 1:
-        raise UsageError(f"hf:{repo} has {len(models)} models", f"name one, as hf:{repo}/FILE: {listed}")
+        raise UsageError("repository_with_several", count=len(models), **known)
     return models[0]
 
 
@@ -128,13 +126,11 @@ def _describe(sibling: Any) -> File:
 def _explain(repo: str, error: Exception) -> TuibenchError:
     kind = type(error).__name__
     if kind == "GatedRepoError":
-        return ModelError(
-            f"hf:{repo} needs its authors' permission", "request access there, then log in: hf auth login"
-        )
+        return ModelError("repository_gated", repository=repo)
     if kind == "RepositoryNotFoundError" or getattr(getattr(error, "response", None), "status_code", 0) == 404:
-        return ModelError(f"hf:{repo}: there is no such repository, or it is private", "check the name; hf auth login")
-    said = show(str(error).strip().splitlines()[0] if str(error).strip() else kind, 200)
-    return ModelError(f"hf:{repo}: the hub does not respond: {said}", "check the connection and HF_ENDPOINT")
+        return ModelError("repository_missing", repository=repo)
+    said = str(error).strip().splitlines()[0] if str(error).strip() else kind
+    return ModelError("hub_unreachable", repository=repo, text=said)
 
 
 def _library() -> ModuleType:
@@ -142,8 +138,7 @@ def _library() -> ModuleType:
     try:
         import huggingface_hub
     except ImportError as error:
-        what = f"hf: needs the package huggingface_hub, which cannot be imported: {show(error, 120)}"
-        raise EngineError(what, "pip install 'tuibench[hf]'") from error
+        raise EngineError("hub_package_missing", text=str(error)) from error
     return huggingface_hub
 
 
@@ -191,7 +186,7 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     limits = replace(limits, **given)
     scheme = remote_scheme(token)
     if scheme not in FETCHED:
-        raise UsageError(f"{show(public_name(token), 120)} cannot be fetched", "give hf:ORG/REPO[/FILE] or https://…")
+        raise UsageError("address_not_fetched", address=public_name(token))
     address = parse_address(token) if scheme == "https" else None
     cache = ModelCache(str(request["cache"]), address.key if address is not None else key_of(token))
     web = Web(limits.stall_s)

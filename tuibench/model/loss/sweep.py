@@ -55,14 +55,15 @@ class _Loaded:
 
 
 @contextmanager
-def _model_errors(code: str = "onnxruntime_failed") -> Iterator[None]:
+def _model_errors(*, lifted: bool = False) -> Iterator[None]:
     """Raise ModelError with the engine's words for its errors, which have any type."""
     try:
         yield
     except MemoryError:
         raise
     except Exception as error:  # an engine raises any type; its words are the result
-        raise ModelError(code, why=error_reason(error)) from None
+        why = error_reason(error)
+        raise ModelError("onnxruntime_failed_lifted" if lifted else "onnxruntime_failed", why=why) from None
 
 
 def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()) -> Load:
@@ -99,7 +100,7 @@ class ChangedSession:
 
     def run_unchanged(self) -> None:
         """Run the unchanged model and keep its outputs."""
-        with _model_errors("onnxruntime_failed_lifted"):
+        with _model_errors(lifted=True):
             self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
 
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
