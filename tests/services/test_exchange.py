@@ -12,7 +12,7 @@ from tests.store.build import make_store
 from tests.store.data import make_id, make_samples, make_small
 from tuibench.core.activity import INTERRUPTED, RUNNING, UNSAVED, RunInfo
 from tuibench.core.errors import StoreDamaged, TuibenchError, UnknownId, UsageError, WriteError
-from tuibench.core.reason import legacy_text
+from tuibench.core.reason import LEGACY_TEXT, legacy_text
 from tuibench.core.stored import Metadata
 from tuibench.present.error.words import message_words
 from tuibench.runs.directory import RunDirectory
@@ -32,7 +32,7 @@ class Runs:
 
     def info(self, token: str) -> RunInfo:
         if self.run is None or not self.run.id.endswith(token.upper()):
-            raise UnknownId("no such run")
+            raise UnknownId(LEGACY_TEXT, text="no such run")
         return self.run
 
     def finder(self) -> Runs:
@@ -170,7 +170,7 @@ def test_run_is_a_result_when_the_list_cannot_be_read(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> None:
-        raise StoreDamaged("the list is damaged")
+        raise StoreDamaged(LEGACY_TEXT, text="the list is damaged")
 
     run = RunInfo(make_id(9), UNSAVED, None, "", (), "", "/x", None, 1, 1, 1, None)
     monkeypatch.setattr(store.benchmarks, "rows", refuse)

@@ -15,7 +15,7 @@ from tests.store.data import make_id, make_small
 from tuibench.core.activity import CANCELLED, ELSEWHERE, FINISHED, INTERRUPTED, RUNNING, UNSAVED, WAITING, RunInfo
 from tuibench.core.errors import UnknownId
 from tuibench.core.machine import Places
-from tuibench.core.reason import because
+from tuibench.core.reason import LEGACY_TEXT, because
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.present.error.words import hint_words
 from tuibench.runs.directory import RunDirectory
@@ -47,7 +47,7 @@ class Runs:
         for run in self.known.values():
             if run.id.endswith(token.upper()) or run.name == token:
                 return run
-        raise UnknownId("no such run")
+        raise UnknownId(LEGACY_TEXT, text="no such run")
 
     def finder(self) -> Runs:
         return self

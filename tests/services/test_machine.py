@@ -7,6 +7,7 @@ import pytest
 
 from tests.store.build import make_store
 from tuibench.core.errors import StoreDamaged
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.services import machine as machine_facts
 from tuibench.services.machine import read_machine
 
@@ -42,7 +43,7 @@ def test_unreadable_store_does_not_hide_the_machine(tmp_path: Path, monkeypatch:
     store = make_store(tmp_path)
 
     def refuse(_: object) -> str:
-        raise StoreDamaged("salt is damaged")
+        raise StoreDamaged(LEGACY_TEXT, text="salt is damaged")
 
     monkeypatch.setattr(type(store), "known_host_id", property(refuse))
     assert read_machine(store, []).host == ""

@@ -16,6 +16,7 @@ from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import profile_run
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import CostProfile
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Project
 from tuibench.services.api import Services
@@ -194,7 +195,7 @@ def test_costs_are_counted_once_per_size_and_failures_are_cached(
     def counting(profiles: Profiles, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
         asked.append(spec.batches)
         if broken:
-            raise ModelError("it cannot be read")
+            raise ModelError(LEGACY_TEXT, text="it cannot be read")
         return count(profiles, spec)
 
     monkeypatch.setattr(Profiles, "count", counting)

@@ -12,6 +12,7 @@ from tests.services.test_profile_rerun import Stage, stage
 from tests.services.test_project_profiles import Launched, launched
 from tuibench.core.errors import ModelError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.spec import ModelSource
 from tuibench.services.form_values import ProfileValues
 from tuibench.services.models import Models
@@ -33,7 +34,7 @@ class Server:
     def fetch(self, token: str) -> ModelSource:
         self.asked += 1
         if not self.is_up:
-            raise ModelError("huggingface.co cannot be reached", "try again")
+            raise ModelError(LEGACY_TEXT, text="huggingface.co cannot be reached", hint="try again")
         self.target.write_bytes(self.content)
         return ModelSource(token, str(self.target))
 

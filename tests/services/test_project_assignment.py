@@ -7,6 +7,7 @@ import pytest
 
 from tests.store.build import make_result, make_store
 from tuibench.core.errors import StoreReadOnly
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.result import RunResult
 from tuibench.core.stored import FileStamp, Metadata
 from tuibench.services.projects import find_project, place
@@ -59,7 +60,7 @@ def test_first_readable_model_decides_the_project(store: Store) -> None:
 
 def test_failed_project_assignment_keeps_the_metadata(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise StoreReadOnly("projects cannot be written")
+        raise StoreReadOnly(LEGACY_TEXT, text="projects cannot be written")
 
     monkeypatch.setattr(Projects, "adopt", refuse)
     metadata, said = place(store, measured(), Metadata(name="mine"))

@@ -15,6 +15,7 @@ from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import profile_run, stock_profiles
 from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.profile import LOSS, PERFORMANCE
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.services.api import Services
 from tuibench.services.form_values import APPROXIMATED, FLOPS, ProfileValues
@@ -134,7 +135,7 @@ def test_started_run_is_reported_when_next_is_refused(
 ) -> None:
     def refuse_second(profiles: Profiles, spec: BenchmarkSpec, wishes: RunOptions) -> tuple[str, tuple[str, ...]]:
         if launched:
-            raise TuibenchError("the disk is full")
+            raise TuibenchError(LEGACY_TEXT, text="the disk is full")
         launched.append((spec, wishes))
         return "01RUN1", ()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core.errors import StoreError
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.stored import Metadata
 from tuibench.runner import saved_test
 from tuibench.runs.directory import RunDirectory, list_runs
@@ -35,7 +36,7 @@ def test_stored_or_removed_result_is_saved(tmp_path: Path) -> None:
 
 def test_unreadable_store_leaves_the_saved_state_unknown() -> None:
     def find() -> Store:
-        raise StoreError("it is not there")
+        raise StoreError(LEGACY_TEXT, text="it is not there")
 
     assert remember_saved(find)(make_id(1)) is None
 

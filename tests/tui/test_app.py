@@ -20,7 +20,8 @@ from tests.tui.stub_page import StubPage, stub_routes
 from tuibench.core import activity
 from tuibench.core.activity import RunRow, Snapshot
 from tuibench.core.errors import StoreError, TuibenchError
-from tuibench.core.reason import Reason, legacy_text
+from tuibench.core.reason import LEGACY_TEXT, Reason, legacy_text
+from tuibench.present.error.words import message_words
 from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard, ends_between
@@ -86,7 +87,9 @@ async def dashboard(
         yield app, pilot
 
 
-@pytest.mark.parametrize("problem", [OSError(errno.EMFILE, "Too many open files"), KeyError("spec"), StoreError("no")])
+@pytest.mark.parametrize(
+    "problem", [OSError(errno.EMFILE, "Too many open files"), KeyError("spec"), StoreError(LEGACY_TEXT, text="no")]
+)
 async def test_failed_poll_is_reported_and_next_one_runs(services: SnapshotServices, problem: Exception) -> None:
     async with dashboard(services) as (app, pilot):
         services.show(row(1))
@@ -95,7 +98,8 @@ async def test_failed_poll_is_reported_and_next_one_runs(services: SnapshotServi
         for _ in range(3):
             await look(app, pilot)
         assert services.looks == 5
-        assert (str(problem) if not isinstance(problem, KeyError) else "'spec'") in frame(app)
+        foreign = "'spec'" if isinstance(problem, KeyError) else str(problem)
+        assert (message_words(problem) if isinstance(problem, StoreError) else foreign) in frame(app)
         assert app.snapshot is not None and app.snapshot.runs == (row(1),), "what was known is still shown"
         services.problem = None
         services.show(row(2))

@@ -13,7 +13,9 @@ from tuibench.core.activity import RunInfo, RunRow, Snapshot
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.model import ModelSummary
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.settings.axis import Axis, parse_integers
+from tuibench.present.error.words import error_line
 from tuibench.services.api import Services
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
 
@@ -69,7 +71,7 @@ class FormServices(Services):
         if not path or path == self.begins.values.model:
             return self.begins
         if path not in self.other_models:
-            raise ModelError(f"there is no model {path}", "name another file")
+            raise ModelError(LEGACY_TEXT, text=f"there is no model {path}", hint="name another file")
         return self.other_models[path]
 
     def _check(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
@@ -102,7 +104,7 @@ class FormServices(Services):
                 parse_integers(text, Axis("", 1, most, "physical cores usable here" if name == "cores" else ""))[0]
             )
         except UsageError as error:
-            errors[name] = f"{error.message.strip()}; {error.hint}"
+            errors[name] = error_line(error)
             return 1
 
     def _start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:

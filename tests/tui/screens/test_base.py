@@ -12,12 +12,13 @@ from tests.tui.screens.stage import offered
 from tests.tui.screens.system_services import SystemServices
 from tests.tui.stub_page import stub_routes
 from tuibench.core.errors import TuibenchError
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.tui.config import Config
 from tuibench.tui.screens.help import HelpScreen
 
 
 async def test_status_news_is_cleared_by_keys_and_pages() -> None:
-    async with open_app(services=SystemServices(TuibenchError("not examined"))) as (app, pilot):
+    async with open_app(services=SystemServices(TuibenchError(LEGACY_TEXT, text="not examined"))) as (app, pilot):
         # status news next key clears it
         await press(pilot, "r")
         assert (said := status_of(app).said) and said in frame(app)

@@ -18,6 +18,7 @@ from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stub_page import StubPage, opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.stored import Removal
 from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
@@ -211,11 +212,11 @@ async def test_ignored_marks_and_store_refusal_are_shown() -> None:
         await seen.press("escape")
 
         def refuse(*_: object) -> None:
-            raise StoreBusy("held", "retry")
+            raise StoreBusy(LEGACY_TEXT, text="held", hint="retry")
 
         script(seen, "library__remove", refuse)
         await seen.press("d", "y")
-        assert {"held:", "retry"} <= {*said(seen).split()} and seen.status.kind == "bad"
+        assert {"held;", "retry"} <= {*said(seen).split()} and seen.status.kind == "bad"
         assert seen.keys == list(seen.ids)
 
 
@@ -311,7 +312,7 @@ async def test_name_edit_save_fails_typed_text_is_kept() -> None:
         real = seen.app.services.library.edit
 
         def busy(*given: object) -> None:
-            raise StoreBusy("the store is busy")
+            raise StoreBusy(LEGACY_TEXT, text="the store is busy")
 
         replace_methods(seen.app.services, library__edit=busy)
         await seen.press("e")

@@ -11,8 +11,10 @@ from tests.tui.screens.form_services import MODEL, RUN, VALUES, FormServices, ru
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tests.tui.stub_page import StubPage
 from tuibench.core.errors import UsageError
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.setting import Group, Place, Setting
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.services.form_values import FormValues
 from tuibench.tui.screens.form.summary import busy_words, wrong_words
 from tuibench.tui.terminal import Display
@@ -152,10 +154,10 @@ async def test_pending_check_does_not_block_start() -> None:
 
 async def test_refused_start_leaves_form_unchanged() -> None:
     services = FormServices()
-    services.refusal = error = UsageError("another one measures", "wait for it")
+    services.refusal = error = UsageError(LEGACY_TEXT, text="another one measures", hint="wait for it")
     async with open_form(services, project="p1") as (app, pilot):
         await press(pilot, "ctrl+r")
-        assert error.message in frame(app) and error.hint in frame(app) and status_of(app).kind == "bad"
+        assert message_words(error) in frame(app) and hint_words(error) in frame(app) and status_of(app).kind == "bad"
         services.refusal = None
         await press(pilot, "ctrl+r")
         assert len(services.started) == 1

@@ -15,6 +15,7 @@ from tests.tui.screens.form_services import VALUES, FormServices
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tests.tui.screens.stage import answers_of
 from tuibench.core.errors import UsageError
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.services.form_values import FormStart
 
 __all__ = ["neighbours", "timers"]
@@ -84,7 +85,9 @@ async def test_model_load_does_not_interrupt_typing(timers: Timers) -> None:
         assert list(form_of(app).errors()) == ["dim:length"]
 
 
-@pytest.mark.parametrize("found", [FormStart(VALUES, "", None, error="no model"), UsageError("no model")])
+@pytest.mark.parametrize(
+    "found", [FormStart(VALUES, "", None, error="no model"), UsageError(LEGACY_TEXT, text="no model")]
+)
 async def test_model_result_for_old_path_is_discarded(timers: Timers, found: FormStart | UsageError) -> None:
     services, go_on = FormServices(), threading.Event()
     real = services.forms.open

@@ -18,6 +18,8 @@ from tests.tui.screens.stage import answers_of, with_runs
 from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
+from tuibench.core.reason import LEGACY_TEXT
+from tuibench.present.error.words import message_words
 from tuibench.services.api import Services
 from tuibench.services.state_file import StateFile
 from tuibench.tui import route
@@ -194,7 +196,7 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
 
 async def test_busy_store_refusal_keeps_input_for_retry(monkeypatch: pytest.MonkeyPatch) -> None:
     services, names = three_projects()
-    error = StoreBusy("the store is busy")
+    error = StoreBusy(LEGACY_TEXT, text="the store is busy")
 
     def busy(*_: object, **__: object) -> None:
         raise error
@@ -212,7 +214,7 @@ async def test_busy_store_refusal_keeps_input_for_retry(monkeypatch: pytest.Monk
                 await press(pilot, key)
                 await type_text(pilot, typed)
                 await press(pilot, *fields)
-            assert error.message in frame(app) and typed in frame(app)
+            assert message_words(error) in frame(app) and typed in frame(app)
             await press(pilot, *fields)
             assert typed in {project.name for project in services.store.projects.all()}
 

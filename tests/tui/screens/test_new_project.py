@@ -15,6 +15,8 @@ from tests.tui.screens.form_services import RUN
 from tests.tui.screens.new_project_stage import page_of, put
 from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import ModelError, TuibenchError
+from tuibench.core.reason import LEGACY_TEXT
+from tuibench.present.error.words import message_words
 from tuibench.services.api import Services
 from tuibench.services.form_values import FormValues
 from tuibench.tui.screens.form.screen import FormScreen
@@ -223,7 +225,7 @@ async def test_other_model_replaces_default_name_only(finder: Finder) -> None:
 
 async def test_failed_model_check_can_be_retried(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
     stub_routes(monkeypatch, "form")
-    finder.problem = ModelError("no such file", "put it there")
+    finder.problem = ModelError(LEGACY_TEXT, text="no such file", hint="put it there")
     async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
         await put(app, pilot, "m.onnx")
@@ -239,7 +241,7 @@ async def test_failed_model_check_can_be_retried(finder: Finder, monkeypatch: py
 
 
 async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> None:
-    finder.problem = ModelError("no such file", "put it there")
+    finder.problem = ModelError(LEGACY_TEXT, text="no such file", hint="put it there")
     async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
         finder.gate.clear()
@@ -248,7 +250,7 @@ async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> N
         finder.gate.set()
         await settle(pilot)
         fields = page_of(app).column.fields
-        assert finder.problem.message in fields["model"].error
+        assert message_words(finder.problem) in fields["model"].error
         await type_text(pilot, "net")
         assert (fields["model"].answer, fields["name"].answer) == ("m", "mynet")
 

@@ -15,7 +15,9 @@ from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import EngineChoice, Machine
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.spec import LEVELS
+from tuibench.present.error.words import message_words
 from tuibench.services.form_values import FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
 from tuibench.tui.screens.profile import form as profile_set_up
@@ -167,7 +169,7 @@ async def test_effort_fields_follow_enabled_kinds() -> None:
         assert (values.levels, values.budget, values.engine) == (LEVELS[2:], True, "onnxruntime")
 
         # failed start leaves form unchanged
-        error = UsageError("the store cannot be written", "free some room")
+        error = UsageError(LEGACY_TEXT, text="the store cannot be written", hint="free some room")
 
         def fail(*_: object) -> None:
             raise error
@@ -176,7 +178,7 @@ async def test_effort_fields_follow_enabled_kinds() -> None:
         await seen.go(route.profile_form(seen.project))
         for _ in range(2):
             await seen.press("ctrl+r")
-            assert error.message in seen.news and seen.status.kind == "bad"
+            assert message_words(error) in seen.news and seen.status.kind == "bad"
             await seen.press("down")
 
 

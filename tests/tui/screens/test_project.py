@@ -12,6 +12,8 @@ from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
 from tuibench.core.model import ModelState
+from tuibench.core.reason import LEGACY_TEXT
+from tuibench.present.error.words import error_line, message_words
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.screens.project.screen import ProjectScreen
@@ -191,7 +193,7 @@ async def test_damaged_record_is_reread_and_unreadable_store_keeps_rows() -> Non
         assert "damaged" not in line and "15 %" in line
 
         # unreadable store shows hint and keeps rows
-        held = StoreBusy("the store is held by pid 7", "try again in a moment")
+        held = StoreBusy(LEGACY_TEXT, text="the store is held by pid 7", hint="try again in a moment")
 
         def refuse(*_: object) -> None:
             raise held
@@ -199,11 +201,11 @@ async def test_damaged_record_is_reread_and_unreadable_store_keeps_rows() -> Non
         replace_methods(seen.app.services, library__list=refuse)
         seen.page.load()
         await settle(seen.pilot)
-        assert seen.status.kind == "bad" and all(word in seen.status.said for word in held.args)
+        assert seen.status.kind == "bad" and error_line(held) in seen.status.said
         assert seen.keys == list(seen.ids)
         seen.app.go(route.project(seen.project))
         await settle(seen.pilot)
-        assert held.message in "".join(rows(seen.app)[3:6])
+        assert message_words(held) in "".join(rows(seen.app)[3:6])
 
 
 async def test_empty_project_offers_only_working_keys() -> None:

@@ -18,6 +18,7 @@ from tests.tui.screens.stage import answers_of
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelState
 from tuibench.core.profile import CostProfile
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import ProjectRow
 from tuibench.services.api import Services
@@ -114,7 +115,7 @@ def counting(services: Services, costs: CostProfile | str) -> tuple[Services, li
     def count(project: str) -> CostProfile:
         asked.append("costs")
         if isinstance(costs, str):
-            raise ModelError(costs)
+            raise ModelError(LEGACY_TEXT, text=costs)
         return costs
 
     replace_methods(services, theory__costs=count)

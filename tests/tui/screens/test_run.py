@@ -33,9 +33,10 @@ from tuibench.core import activity
 from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError
 from tuibench.core.ids import short_id
-from tuibench.core.reason import error_text, legacy_text
+from tuibench.core.reason import LEGACY_TEXT, error_text, legacy_text
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.cells import failure_text
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.reason import reason_words
 from tuibench.runs.comparison import compare_results
 from tuibench.services.exchange import Exchange
@@ -287,8 +288,8 @@ async def test_hidden_page_does_not_poll() -> None:
 
 
 async def test_unreadable_run_is_reported_and_retried() -> None:
-    lost = StoreError("the journal is gone", "look for it")
+    lost = StoreError(LEGACY_TEXT, text="the journal is gone", hint="look for it")
     async with watched(lost, sketch_view()) as seen:
-        assert lost.message in seen.text and lost.hint in seen.text
+        assert message_words(lost) in seen.text and hint_words(lost) in seen.text
         await seen.look()
-        assert lost.message not in seen.text and "p50" in seen.text
+        assert message_words(lost) not in seen.text and "p50" in seen.text

@@ -23,8 +23,9 @@ from tuibench.core import activity
 from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import short_id
-from tuibench.core.reason import Reason, because, legacy_text
+from tuibench.core.reason import LEGACY_TEXT, Reason, because, legacy_text
 from tuibench.core.stored import Removal
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.tui.screens.run.actions import RunLogScreen
 
 NAME = short_id(RUN)
@@ -68,9 +69,9 @@ async def test_keys_p_and_plus_act_at_once_and_show_result() -> None:
             await seen.press(key)
             assert seen.services.asked[-1] == (wish, RUN)
             assert NAME in seen.news and seen.status.kind == "info"
-            seen.services.answers[wish] = error = UsageError("impossible", "hint")
+            seen.services.answers[wish] = error = UsageError(LEGACY_TEXT, text="impossible", hint="hint")
             await seen.press(key)
-            assert error.message in seen.news and error.hint in seen.news and seen.status.kind == "bad"
+            assert message_words(error) in seen.news and hint_words(error) in seen.news and seen.status.kind == "bad"
 
 
 async def test_more_time_is_not_offered_without_a_target() -> None:
@@ -141,7 +142,7 @@ async def test_key_L_shows_log_and_follows_it() -> None:  # noqa: N802 - the key
 
 
 async def test_unreadable_log_says_so_and_recovers() -> None:
-    async with watched(sketch_view(), StoreError("lost", "hint"), sketch_view()) as seen:
+    async with watched(sketch_view(), StoreError(LEGACY_TEXT, text="lost", hint="hint"), sketch_view()) as seen:
         await seen.press("L")
         assert "lost" in seen.text and "hint" in seen.text
         page = seen.app.page
@@ -192,7 +193,7 @@ async def test_removing_missing_run_leaves_page() -> None:
     async with watched(make_cancelled()) as seen:
 
         def gone(*_: object, **__: object) -> None:
-            raise UnknownId("no benchmark is called that")
+            raise UnknownId(LEGACY_TEXT, text="no benchmark is called that")
 
         replace_methods(seen.services, library__remove=gone)
         page = seen.app.page

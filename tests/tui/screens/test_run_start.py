@@ -12,13 +12,14 @@ from tests.tui.stub_page import opened_page, stub_routes
 from tests.tui.tour import go_home
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.tui.screens.benchmark.actions import show_started
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.screens.system import SystemScreen
 
 RUN = make_id(7)
 NOTES = ("measured once", "saved nowhere")
-UNKNOWN = TuibenchError("not examined")
+UNKNOWN = TuibenchError(LEGACY_TEXT, text="not examined")
 
 
 async def test_started_run_opens_and_shows_notes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,9 @@ from tests.tui.pilot import look, open_app, press, status_of
 from tests.tui.screens.system_services import MACHINE, RUN, SystemServices
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.present.doctor import paragraphs
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.tui.screens.system import describe
 from tuibench.tui.terminal import Display
 
@@ -71,17 +73,17 @@ async def test_examination_during_measurement_asks_first(facts: dict[str, Any]) 
 
 
 async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str, Any]) -> None:
-    error = TuibenchError("no process could be started", "close some")
+    error = TuibenchError(LEGACY_TEXT, text="no process could be started", hint="close some")
     services = SystemServices(error)
     async with open_app(services=services) as (app, pilot):
         await press(pilot, "f2")
-        assert rows(app)[2:4] == [error.message, error.hint] and rows(app)[4].startswith("r ")
+        assert rows(app)[2:4] == [message_words(error), hint_words(error)] and rows(app)[4].startswith("r ")
         services.facts = facts
         await press(pilot, "r")
         assert "Intel(R)" in frame(app)
         services.facts = error
         await press(pilot, "r")
-        assert "Intel(R)" in frame(app) and error.message in status_of(app).said
+        assert "Intel(R)" in frame(app) and message_words(error) in status_of(app).said
 
 
 def test_facts_have_all_paragraphs_of_doctor(facts: dict[str, Any]) -> None:

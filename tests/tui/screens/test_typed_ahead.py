@@ -13,6 +13,7 @@ from tests.tui.idle import all_handled, until
 from tests.tui.pilot import replace_methods, send_key, settle
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.tui import textual_seam
 from tuibench.tui.screens.detail.screen import DetailScreen
 from tuibench.tui.screens.project.home import HomeScreen
@@ -49,7 +50,7 @@ async def test_name_typed_right_after_e_reaches_name_field() -> None:
 async def test_typed_keys_wait_for_slow_store_and_drop_on_refusal() -> None:
     async with shown() as seen:
         go_on = threading.Event()
-        slow(seen, go_on, StoreBusy("the store is busy"))
+        slow(seen, go_on, StoreBusy(LEGACY_TEXT, text="the store is busy"))
         burst(seen, "e", *"dy")
         await all_handled()
         assert isinstance(seen.app.screen, ProjectScreen) and not seen.app.key_queue.is_idle

@@ -16,7 +16,9 @@ from tests.tui.screens.stage import Shown, shown
 from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
+from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.stored import Removal
+from tuibench.present.error.words import message_words
 from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui.screens.base import Page
@@ -63,7 +65,7 @@ def stored(seen: Shown) -> set[str]:
 
 
 async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
-    error = StoreBusy("the store is busy")
+    error = StoreBusy(LEGACY_TEXT, text="the store is busy")
     async with shown() as seen:
         # refused removal is reported after newer request
         slow = Slow(seen, "library__remove", error)
@@ -72,14 +74,14 @@ async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
         replace_methods(seen.app.services, library__remove=lambda *_, **__: Removal(None))
         await type_at(seen, "down", "d", "y")
         await slow.end()
-        assert seen.status.kind == "bad" and seen.status.said.endswith(f": {error.message}")
+        assert seen.status.kind == "bad" and seen.status.said.endswith(f": {message_words(error)}")
         await seen.press("up")
         assert "busy" not in frame(seen.app)
         # refusal is reported on page shown at that time
         slow = Slow(seen, "library__remove", error)
         await type_at(seen, "d", "y", "q")
         await slow.end()
-        assert isinstance(seen.app.page, HomeScreen) and error.message in status_of(seen.app).said
+        assert isinstance(seen.app.page, HomeScreen) and message_words(error) in status_of(seen.app).said
 
 
 async def test_closed_page_gets_no_success_message() -> None:
