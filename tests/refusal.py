@@ -16,7 +16,7 @@ from tuibench.present.reason import reason_hint, reason_words
 
 
 @contextmanager
-def refused(kind: type[TuibenchError], code: str, **fields: Any) -> Iterator[pytest.ExceptionInfo[TuibenchError]]:
+def refused(kind: type[TuibenchError], code: str, /, **fields: Any) -> Iterator[pytest.ExceptionInfo[TuibenchError]]:
     """Expect an error of this kind with this code, and at least these fields."""
     with pytest.raises(kind) as caught:
         yield caught

@@ -12,10 +12,13 @@ import pytest
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS
 from tuibench.core.errors import UsageError
+from tuibench.present.error.tables import HINTS, MESSAGES
+from tuibench.present.error.words import message_words
 
 PACKAGE = Path(__file__).resolve().parent.parent / "tuibench"
 UNKNOWN = "\x00"
-"""Replaces interpolated parts of an f-string."""
+"""Replaces interpolated parts of an f-string, and fields of a template."""
+FIELD = re.compile(r"\{\w+(:[^{}]*(\{\w+\}[^{}]*)?)?\}")
 PROSE = frozenset({"that", "again", "anew", "runs", "in", "or"})
 """Words that follow the product's name in prose."""
 ACTIONS = {"store": {"check", "migrate"}, "trash": {"list", "restore", "empty"}}
@@ -26,7 +29,7 @@ ARGUMENT = re.compile(rf"-.*|[A-Z]+(\.\w+)?|{UNKNOWN}|.*\d.*|.*\.onnx|\[.*\]|\.\
 
 
 def texts(tree: ast.Module) -> Iterator[str]:
-    """Yield every string that is no docstring, with UNKNOWN for interpolated parts."""
+    """Yield every string that is no docstring, with UNKNOWN for interpolated parts and fields."""
     nodes = list(ast.walk(tree))
     bodies = [n.body for n in nodes if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
     beside = {id(line.value) for body in bodies for line in body if isinstance(line, ast.Expr)}
@@ -35,7 +38,7 @@ def texts(tree: ast.Module) -> Iterator[str]:
             beside |= {id(one) for one in node.values}
             yield "".join(str(one.value) if isinstance(one, ast.Constant) else UNKNOWN for one in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in beside:
-            yield node.value
+            yield FIELD.sub(UNKNOWN, node.value)
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -61,25 +64,38 @@ def refusal(words: list[str]) -> str:
     try:
         parse(words)
     except UsageError as error:
-        return "" if INCOMPLETE.search(error.message) else error.message
+        return "" if INCOMPLETE.search(message_words(error)) else message_words(error)
     return ""
 
 
 def named() -> list[tuple[str, list[str]]]:
-    """Return every command with the module that names it."""
-    return [
+    """Return every command with the module that names it, or with the code of the error."""
+    sources = [
         (path.relative_to(PACKAGE).as_posix(), words)
         for path in sorted(PACKAGE.rglob("*.py"))
         if b"tuibench " in (source := path.read_bytes())
         for text in texts(ast.parse(source))
         for words in commands(text)
     ]
+    # As they are in the tables: a template may be joined from several strings of the source.
+    templates = [
+        (code, words)
+        for code, text in (*MESSAGES.items(), *HINTS.items())
+        if isinstance(text, str)
+        for words in commands(FIELD.sub(UNKNOWN, text))
+    ]
+    return sources + templates
 
 
 def test_every_named_command_can_be_typed() -> None:
     every = named()
     assert len(every) > 60 and {words[0] for _, words in every} > set(COMMANDS) - {"doctor", "edit", "import", "show"}
     assert [(where, " ".join(words), why) for where, words in every if (why := refusal(words))] == []
+
+
+def test_commands_in_templates_of_errors_are_read() -> None:
+    found = [words for code, words in named() if code == "compared_with_itself"]
+    assert found == [["show", "7"]]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.refusal import refused
 from tuibench import __version__
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS, LATER
@@ -21,6 +22,7 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
+from tuibench.present.error.words import error_line, hint_words, message_words
 
 
 def request(*argv: str) -> BenchmarkRequest:
@@ -39,7 +41,7 @@ def refusal(*argv: str) -> UsageError:
     with pytest.raises(UsageError) as caught:
         parse(argv)
     assert caught.value.exit_code == ExitCode.USAGE
-    assert "\n" not in caught.value.message + caught.value.hint
+    assert "\n" not in error_line(caught.value)
     return caught.value
 
 
@@ -96,35 +98,35 @@ def test_models_anywhere_and_flag_like_names_after_dashes_are_models() -> None:
 )
 def test_abbreviated_and_clustered_flags_are_refused(flag: str) -> None:
     error = refusal("benchmark", "m.onnx", flag, "4")
-    assert error.message.endswith(flag)
-    assert error.hint
+    assert message_words(error).endswith(flag)
+    assert hint_words(error)
 
 
 def test_value_attached_to_short_shapes_flag_is_a_shape() -> None:
-    assert refusal("benchmark", "m.onnx", "-input_ids_len", "3").message.endswith("-input_ids_len")
-    assert refusal("benchmark", "m.onnx", "-i1,3").message.endswith("-i1,3")
+    assert message_words(refusal("benchmark", "m.onnx", "-input_ids_len", "3")).endswith("-input_ids_len")
+    assert message_words(refusal("benchmark", "m.onnx", "-i1,3")).endswith("-i1,3")
     assert request("m.onnx", "-i[1,3]").shapes == ((1, 3),)
 
 
 def test_misspelled_flag_error_names_the_right_flag() -> None:
-    assert refusal("benchmark", "m", "--batchsize", "4").hint.startswith("did you mean --batch-size")
-    assert "-ncores" in refusal("benchmark", "m", "-ncore", "4").hint
+    assert hint_words(refusal("benchmark", "m", "--batchsize", "4")).startswith("did you mean --batch-size")
+    assert "-ncores" in hint_words(refusal("benchmark", "m", "-ncore", "4"))
 
 
 @pytest.mark.parametrize("flag", benchmark_setting.LATER)
 def test_flags_of_missing_features_are_refused(flag: str) -> None:
     for typed in (flag, flag.replace("-", "_").replace("__", "--", 1), f"{flag}=x"):
-        assert refusal("benchmark", "m.onnx", typed).message.startswith(f"{flag} ")
+        assert message_words(refusal("benchmark", "m.onnx", typed)).startswith(f"{flag} ")
 
 
 @pytest.mark.parametrize("command", LATER)
 def test_missing_commands_are_refused(command: str) -> None:
-    assert refusal(command, "whatever", "--flag").message.startswith(f"tuibench {command} ")
+    assert message_words(refusal(command, "whatever", "--flag")).startswith(f"tuibench {command} ")
 
 
 @pytest.mark.parametrize("argv", [["-nstreams", "auto"], ["-pin", "numa"]])
 def test_unsupported_values_are_refused(argv: list[str]) -> None:
-    assert refusal("benchmark", "m.onnx", *argv).message.startswith(" ".join(argv))
+    assert message_words(refusal("benchmark", "m.onnx", *argv)).startswith(" ".join(argv))
 
 
 @pytest.mark.parametrize("argv", [[], ["model.onnx"], ["dir/thing"], ["sample"]])
@@ -139,7 +141,7 @@ def test_dashboard_flags_are_parsed() -> None:
     assert parse(["--no-mouse", "--debug"]) == DashboardRequest(mouse=False, debug=True)
 
     assert parse(["--no_mouse"]) == DashboardRequest(mouse=False)
-    assert refusal("--mouse", "--no-mouse").message.startswith("--mouse and --no-mouse")
+    assert message_words(refusal("--mouse", "--no-mouse")).startswith("--mouse and --no-mouse")
     assert all(f" {flag}" in info("--help") for flag in ("--mouse", "--no-mouse", "--ascii", "--debug"))
     assert "\n  tuibench PATH " in info("--help")
 
@@ -148,19 +150,19 @@ def test_existing_file_with_any_name_is_a_model(tmp_path: Path) -> None:
     (tmp_path / "resnet").touch()
     with chdir(tmp_path):
         assert parse(["resnet"]) == DashboardRequest("resnet")
-        assert refusal("resnut").message.endswith(" 'resnut'")
+        assert message_words(refusal("resnut")).endswith(" 'resnut'")
 
 
 def test_help_flag_works_in_every_position() -> None:
     assert info("--ascii", "--help") == info("m.onnx", "-h") == info("--help")
     assert parse(["--", "--help.onnx"]) == DashboardRequest("--help.onnx")
-    assert "'benchmrk'" in refusal("benchmrk", "--help").message
+    assert "'benchmrk'" in message_words(refusal("benchmrk", "--help"))
 
 
 def test_flag_before_command_error_names_its_place() -> None:
     error = refusal("--ascii", "list")
-    assert error.hint.endswith(": tuibench list --ascii")
-    assert refusal("-b", "m.onnx").hint.endswith(": tuibench benchmark MODEL -b")
+    assert hint_words(error).endswith(": tuibench list --ascii")
+    assert hint_words(refusal("-b", "m.onnx")).endswith(": tuibench benchmark MODEL -b")
 
 
 def test_dashboard_takes_one_model() -> None:
@@ -168,9 +170,9 @@ def test_dashboard_takes_one_model() -> None:
 
 
 def test_other_first_words_are_unknown_commands() -> None:
-    assert refusal("benchmrk").message.endswith(" 'benchmrk'")
-    assert refusal("--frobnicate").message.endswith(" --frobnicate")
-    assert refusal("\x1b[31m").message.endswith(" '\\e[31m'")
+    assert message_words(refusal("benchmrk")).endswith(" 'benchmrk'")
+    assert message_words(refusal("--frobnicate")).endswith(" --frobnicate")
+    assert message_words(refusal("\x1b[31m")).endswith(" '\\e[31m'")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_other_first_words_are_unknown_commands() -> None:
     ],
 )
 def test_usage_errors_are_one_line(argv: list[str], message: str) -> None:
-    assert refusal("benchmark", *argv).message == message
+    assert message_words(refusal("benchmark", *argv)) == message
 
 
 @given(st.lists(st.text(max_size=12), max_size=5))
@@ -197,7 +199,8 @@ def test_any_argv_is_parsed_or_refused_with_printable_text(argv: list[str]) -> N
     try:
         parse(["benchmark", *argv])
     except UsageError as error:
-        assert show(error.message + error.hint, 9999) == error.message + error.hint
+        line = error_line(error)
+        assert show(line, 9999) == line
 
 
 def test_version_and_help_are_printed() -> None:
@@ -232,9 +235,9 @@ def test_other_commands_have_their_own_parser() -> None:
     also = parse_command(["doctor", "--debug"], action)
     assert isinstance(also, argparse.Namespace) and also.debug
     for wrong in ("--nonsense", "--include", "--include-priv=1"):
-        with pytest.raises(UsageError) as caught:
+        with refused(UsageError, "unknown_flag", flag=wrong, command="doctor") as caught:
             parse_command(["doctor", wrong], action)
-        assert "usage:" not in caught.value.message and caught.value.hint.endswith("--help")
+        assert error_line(caught.value) == f"unknown flag {wrong}; tuibench doctor --help lists all"
 
 
 @pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if command.module])
@@ -273,4 +276,4 @@ def test_parsing_imports_no_heavy_module(argv: list[str]) -> None:
 
 def test_flags_before_command_and_id_error_names_their_place() -> None:
     error = refusal("--ascii", "show", "last")
-    assert error.hint.endswith(": tuibench show --ascii")
+    assert hint_words(error).endswith(": tuibench show --ascii")

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.refusal import refused
 from tuibench.core.errors import UnknownId
 from tuibench.core.ids import resolve, short_id, short_ids
+from tuibench.present.error.words import error_line, hint_words, message_words
 
 NEW = "01M3250VZ80009WDVSQ5ZMAB12"
 MIDDLE = "01M3250VZ7000RKVQKEBZ9CD12"
@@ -38,11 +40,10 @@ def test_token_of_one_benchmark_resolves_to_it(token: str, expected: str) -> Non
 
 
 def test_ambiguous_token_lists_its_benchmarks() -> None:
-    with pytest.raises(UnknownId, match="may be 2 benchmarks") as caught:
+    with refused(UnknownId, "id_ambiguous", noun="benchmark", given="12", ids=[NEW, MIDDLE], count=2) as caught:
         resolve("12", IDS, RERUN)
-    assert "ab12" in caught.value.hint
-    assert "cd12" in caught.value.hint
-    assert "cdef" not in caught.value.hint
+    assert message_words(caught.value) == "12 may be 2 benchmarks"
+    assert hint_words(caught.value) == "Type more of one: ab12, cd12"
 
 
 def test_short_id_on_screen_wins_over_a_prefix() -> None:
@@ -54,13 +55,21 @@ def test_short_id_on_screen_wins_over_a_prefix() -> None:
 def test_unknown_token_is_refused_with_a_hint(token: str) -> None:
     with pytest.raises(UnknownId) as caught:
         resolve(token, IDS, RERUN)
-    assert caught.value.hint
-    assert "\x1b" not in caught.value.message
+    assert hint_words(caught.value)
+    assert "\x1b" not in message_words(caught.value)
 
 
 def test_last_without_a_run_is_refused() -> None:
-    with pytest.raises(UnknownId, match="there is no run yet"):
+    with refused(UnknownId, "id_of_no_place", noun="run", given="last", count=0) as caught:
         resolve("last", (), {}, noun="run")
+    assert error_line(caught.value) == "no run is last: there is no run yet"
+
+
+def test_hint_lists_the_newest_ids_and_counts_the_others() -> None:
+    many = tuple(f"{NEW[:-4]}ZZ{number}" for number in range(10, 20))
+    with refused(UnknownId, "id_unknown", given="q", ids=list(many[:8]), count=10) as caught:
+        resolve("q", many, {})
+    assert hint_words(caught.value).endswith("zz16, zz17 and 2 more")
 
 
 def test_short_ids_have_four_characters_unless_shared() -> None:

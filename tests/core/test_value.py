@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.refusal import refused
 from tuibench.core.errors import UsageError
 from tuibench.core.settings import kinds as value
+from tuibench.present.error.words import message_words
 
 
 @pytest.mark.parametrize(
@@ -24,8 +26,9 @@ def test_shapes_are_read(text: str, shapes: tuple[tuple[int, ...], ...]) -> None
     "text", ["", "1,2", "[1,2", "[1][2]", "[1,-2]", "[a]", "[1,]", "x[1]", "[1],", "[99999999999]"]
 )
 def test_wrong_shapes_are_refused_with_an_example(text: str) -> None:
-    with pytest.raises(UsageError, match=r"one shape per input such as \[1,3,224,224\]"):
+    with refused(UsageError, "not_shapes", subject="-shapes", given=text) as caught:
         value.shapes("-shapes", text)
+    assert "one shape per input such as [1,3,224,224]" in message_words(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -46,20 +49,20 @@ def test_sizes_are_read(text: str, count: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "8 apples", "1kB", "nan", "GB"])
 def test_wrong_sizes_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="--memory-limit takes a size"):
+    with refused(UsageError, "not_a_size", subject="--memory-limit", given=text):
         value.size("--memory-limit", text)
 
 
 def test_percent_takes_the_sign_and_becomes_a_fraction() -> None:
     assert value.percent("--target", "2%") == value.percent("--target", "2") == 0.02
     for bad in ("0", "101", "nan", "-1", "%", "two"):
-        with pytest.raises(UsageError):
+        with refused(UsageError, "not_in_range", unit="percent", low=0.01, high=100.0, given=bad):
             value.percent("--target", bad)
 
 
 @pytest.mark.parametrize("text", ["inf", "nan", "-1", "1_0", "", "１", "0", "1e9", "ten"])
 def test_wrong_seconds_name_the_range(text: str) -> None:
-    with pytest.raises(UsageError, match=r"-t takes seconds from 0\.001 to 86400"):
+    with refused(UsageError, "not_in_range", subject="-t", unit="seconds", low=0.001, high=86_400, given=text):
         value.Decimal(0.001, 86_400, "seconds")("-t", text)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.model.factory import classifier, encoder
 from tests.model.spec import make_spec
+from tests.refusal import refused
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Port
 from tuibench.core.reason import because, error_text
@@ -189,7 +190,7 @@ def test_inputs_from_a_file_decide_the_dims(tmp_path: Path) -> None:
     (point,) = bench.prepare(file=str(tmp_path / "in.npz"))
     assert (point.batch, point.distinct, point.chosen) == (2, 5, {}) and point.dims == {"x:2": 8, "x:3": 9}
     assert point.inputs[0].how.startswith("from ")
-    with pytest.raises(UsageError, match="a sample of --inputs has 2 items, which is no multiple of 4"):
+    with refused(UsageError, "sample_no_multiple", items=2, batch=4):
         bench.prepare(file=str(tmp_path / "in.npz"), batches=(4,))
 
 
@@ -201,7 +202,7 @@ def test_nan_in_inputs_from_a_file_is_noted(tmp_path: Path) -> None:
 
 def test_invalid_request_raises_before_anything_runs(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,))
-    with pytest.raises(UsageError, match="no such dim"):
+    with refused(UsageError, "dim_unknown", subject="--dim", dim="depth"):
         bench.prepare(dims=(("depth", (3,)),))
     assert not bench.runs
 

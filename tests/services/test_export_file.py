@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.present import build
+from tests.refusal import refused
 from tuibench.core.errors import ExitCode, UsageError, WriteError
 from tuibench.core.formats import format_of
 from tuibench.core.reason import Reason, because
@@ -37,7 +38,7 @@ def test_file_suffix_selects_the_format() -> None:
     forms = ["csv", "markdown", "json", "json", "json", "json", "json", "json"]
     assert [format_of(name) for name in names] == forms
     for name in ("a.html", "a.HTM"):
-        with pytest.raises(UsageError, match="HTML is not supported in this version"):
+        with refused(UsageError, "format_unsupported", path=name, format="HTML"):
             check_target(name)
 
 

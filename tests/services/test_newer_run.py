@@ -17,9 +17,11 @@ from tuibench.core import activity
 from tuibench.core.errors import StoreNewer
 from tuibench.core.machine import Places
 from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.schema import BENCHMARK, NEWEST, PROFILE, require_form, schema_of
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.reason import reason_words
 from tuibench.runs.directory import REQUEST, RunDirectory
 from tuibench.runs.journal import NAME, decode, encode, read_events
@@ -32,8 +34,6 @@ from tuibench.services.runs import RunOptions, Runs
 from tuibench.services.saving import result_of
 from tuibench.services.settings import Settings
 
-NEWER = r"this run was written by tuibench 9\.9 \(schema 5\): this version cannot read it"
-UNKNOWN = "this run is a profile of a kind unknown to this version: energy"
 PROFILE_SPEC = make_profile_spec(Path("/models/m.onnx"))
 Change = Callable[[RunDirectory], None]
 
@@ -72,15 +72,27 @@ def of_an_unknown_kind(run: RunDirectory) -> None:
 
 
 CASES = [
-    (of_a_newer_version, NEWER),
-    (asked_by_a_newer_version, NEWER.replace(r"tuibench 9\.9", "a newer tuibench")),
-    (of_an_unknown_kind, UNKNOWN),
+    (
+        of_a_newer_version,
+        because("run_newer", schema=NEWEST + 1, version="9.9"),
+        "this run was written by tuibench 9.9 (schema 5): this version cannot read it",
+    ),
+    (
+        asked_by_a_newer_version,
+        because("run_newer", schema=NEWEST + 1, version=None),
+        "this run was written by a newer tuibench (schema 5): this version cannot read it",
+    ),
+    (
+        of_an_unknown_kind,
+        because("run_of_unknown_kind", kind="energy"),
+        "this run is a profile of a kind unknown to this version: energy",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("change", "words"), CASES)
+@pytest.mark.parametrize(("change", "why", "words"), CASES)
 def test_newer_run_is_listed_as_such_and_never_resumed(
-    places: Places, run: ScriptedRun, change: Change, words: str
+    places: Places, run: ScriptedRun, change: Change, why: Reason, words: str
 ) -> None:
     change(run.directory)
     store = open_store(places.data)
@@ -90,19 +102,22 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
     (row,) = Monitor(runs, store).look().runs
     assert row.info.detail == info.detail
     for act in (runs.resume, runs.resume_detached, lambda one: runs.resume_detached(one, finish=True)):
-        with pytest.raises(StoreNewer, match=words) as caught:
+        with refused(StoreNewer, why.code, **why.fields) as caught:
             act(run.id)
-        assert caught.value.hint.startswith("Use that version or a newer one")
+        assert message_words(caught.value) == words
+        assert hint_words(caught.value).startswith("Use that version or a newer one")
     with refused(NeverSaved, "run_unread", run=run.id, why=info.detail):
         Library(store, lambda: runs).remove([run.id])
     assert not list(places.data.rglob(f"{run.id}*"))
 
 
-@pytest.mark.parametrize("change", [of_a_newer_version, of_an_unknown_kind])
-def test_journal_of_a_newer_run_yields_no_result(run: ScriptedRun, change: Change) -> None:
+@pytest.mark.parametrize(
+    ("change", "code"), [(of_a_newer_version, "run_newer"), (of_an_unknown_kind, "run_of_unknown_kind")]
+)
+def test_journal_of_a_newer_run_yields_no_result(run: ScriptedRun, change: Change, code: str) -> None:
     change(run.directory)
     for act in (read_replay, result_of):
-        with pytest.raises(StoreNewer, match="this run"):
+        with refused(StoreNewer, code):
             act(run.directory)
 
 
@@ -138,4 +153,4 @@ def test_profile_journal_and_request_name_the_newer_schema(places: Places, spec:
 
 @pytest.mark.parametrize("number", [None, 0, 1, NEWEST, "9", True, 9.5])
 def test_invalid_schema_number_causes_no_warning(number: Any) -> None:
-    require_form("this run", number)
+    require_form(number)

@@ -130,7 +130,7 @@ def test_sizes_fixed_otherwise_by_model_are_errors_at_once(tmp_path: Path, launc
     check = services.profile_forms.check(ProfileValues(batch="64"), project)
     assert check.errors["batch"] == "the model allows 1 only, input 'x' is [1, 3, 8, 8]"
     assert set(check.errors) == {"batch"} and check.commands == ()
-    with pytest.raises(UsageError, match="batch 64: the model allows 1 only"):
+    with refused(UsageError, "batch_fixed", subject="batch 64:", allowed=1):
         services.profile_forms.start(ProfileValues(batch="64"), project)
     assert launched == [] and services.profile_forms.check(ProfileValues(batch="1"), project).errors == {}
     # A replaced file is used from then on.

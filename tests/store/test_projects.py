@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tinydb import TinyDB
 
+from tests.refusal import refused
 from tests.store.build import Clock, make_id, make_result, make_store
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreReadOnly, UnknownId, UsageError
 from tuibench.core.ids import short_id
@@ -283,7 +284,7 @@ def test_project_is_resolved_by_name_short_id_or_id(store: Store) -> None:
         assert store.projects.resolve(token) == made.id
     trap = store.projects.create(short_id(made.id), make_model("trap"))
     assert store.projects.resolve(short_id(made.id)) == made.id and store.projects.resolve(trap.id) == trap.id
-    with pytest.raises(UnknownId, match="no project is called nothing"):
+    with refused(UnknownId, "id_unknown", noun="project", given="nothing"):
         store.projects.resolve("nothing")
 
 

@@ -12,6 +12,7 @@ import pytest
 import tuibench.tui.app
 from tuibench.core import activity
 from tuibench.core.machine import Places
+from tuibench.core.reason import because
 from tuibench.services.api import Services
 from tuibench.services.state_file import StateFile
 from tuibench.tui.config import Config
@@ -39,7 +40,7 @@ def test_start_combines_flags_file_and_terminal(places: Places, monkeypatch: pyt
     config_path(places).write_text('[dashboard]\nmouse = false\nascii = true\nfps = 7\n[keys]\nundo = "ctrl+z"\n')
     monkeypatch.delenv("TEXTUAL_FPS", raising=False)
     display, config = look_at_terminal(places, None, False)
-    assert (display.refusal, display.mouse, display.ascii_only) == ("", False, True)
+    assert (display.refusal, display.mouse, display.ascii_only) == (None, False, True)
     assert dict(display.environ)["TEXTUAL_FPS"] == "7" and config.keys == {"undo": "ctrl+z"}
     assert look_at_terminal(places, True, False)[0].mouse
 
@@ -49,13 +50,13 @@ def test_every_standard_descriptor_is_checked(
     places: Places, monkeypatch: pytest.MonkeyPatch, number: int, name: str
 ) -> None:
     be_terminals(monkeypatch, {0, 1, 2} - {number})
-    assert look_at_terminal(places, None, False)[0].refusal.split()[0] == name
+    assert look_at_terminal(places, None, False)[0].refusal == because("stream_is_no_terminal", stream=name)
 
 
 def test_closed_stdin_is_not_terminal(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     be_terminals(monkeypatch)
     monkeypatch.setattr(sys, "stdin", None)
-    assert look_at_terminal(places, None, False)[0].refusal.split()[0] == "stdin"
+    assert look_at_terminal(places, None, False)[0].refusal == because("stream_is_no_terminal", stream="stdin")
 
 
 def test_unknown_theme_is_reported_only_when_named(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tuibench.core.reason import because
+from tuibench.present.reason import reason_words
 from tuibench.tui.terminal import Display, DisplayOptions, plan_display
 
 TTYS = (True, True, True)
@@ -23,23 +25,23 @@ def variables(display: Display) -> dict[str, str]:
     [((False, True, True), "stdin"), ((True, False, True), "stdout"), ((True, True, False), "stderr")],
 )
 def test_every_descriptor_must_be_terminal(ttys: tuple[bool, bool, bool], name: str) -> None:
-    assert plan(None, ttys).refusal.split()[0] == name
-    assert plan().refusal == ""
+    assert plan(None, ttys).refusal == because("stream_is_no_terminal", stream=name)
+    assert plan().refusal is None
 
 
 @pytest.mark.parametrize(
     ("term", "words"), [("dumb", "TERM is dumb"), ("unknown", "TERM is unknown"), ("", "TERM is not set")]
 )
 def test_unusable_terminal_is_refused(term: str, words: str) -> None:
-    assert plan(TERM=term).refusal.startswith(words)
-    assert plan_display({}, TTYS, DisplayOptions()).refusal.startswith("TERM is not set")
+    assert reason_words(plan(TERM=term).refusal).startswith(words)
+    assert reason_words(plan_display({}, TTYS, DisplayOptions()).refusal).startswith("TERM is not set")
 
 
 @pytest.mark.parametrize(
     "term", ["xterm", "linux", "screen", "vt100", "tmux", "xterm-256color", "screen.xterm-256color"]
 )
 def test_other_terminals_are_accepted(term: str) -> None:
-    assert plan(TERM=term).refusal == ""
+    assert plan(TERM=term).refusal is None
 
 
 def test_local_terminal_uses_defaults() -> None:

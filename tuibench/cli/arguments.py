@@ -18,7 +18,6 @@ from tuibench.core.settings.command import HELP, FlagReader, read_request
 from tuibench.core.settings.kinds import not_in_this_version
 from tuibench.core.settings.model_token import list_samples
 from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
-from tuibench.core.text import show
 
 if TYPE_CHECKING:
     import argparse
@@ -60,34 +59,31 @@ def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
         return _help_page()
     for flag in flags:
         if flag not in (*_SWITCHES, *HELP):
-            raise UsageError(f"unknown flag {show(flag, 60)}", _where_flags_stand(flag, paths))
+            raise UsageError("flag_before_command", flag=flag, command=_command_of(paths))
     if len(paths) > 1 and _looks_like_model(paths[0]):
-        raise UsageError("the dashboard opens one model only", "tuibench benchmark MODEL MODEL measures several")
+        raise UsageError("dashboard_opens_one_model")
     if paths and not _looks_like_model(paths[0]):
-        known = paths[0] in COMMANDS
-        hint = _where_flags_stand("".join(flags[:1]), paths) if known else _similar_command(paths[0])
-        what = f"tuibench {paths[0]} expects its flags after it" if known else f"unknown command '{show(paths[0], 60)}'"
-        raise UsageError(what, hint)
+        if paths[0] in COMMANDS:
+            raise UsageError("command_before_flags", command=paths[0], flag="".join(flags[:1]))
+        raise UsageError("unknown_command", given=paths[0], similar=_similar_command(paths[0]))
     if {"--mouse", "--no-mouse"} <= set(flags):
-        raise ExclusiveFlags("--mouse", "--no-mouse")
+        raise ExclusiveFlags("flags_exclude", first="--mouse", second="--no-mouse")
     mouse = True if "--mouse" in flags else False if "--no-mouse" in flags else None
     return DashboardRequest("".join(paths), mouse, "--ascii" in flags, "--debug" in flags)
 
 
-def _similar_command(typed: str) -> str:
+def _similar_command(typed: str) -> str | None:
     import difflib  # 5 ms that only a misspelled command needs
 
-    close = difflib.get_close_matches(typed, COMMANDS, n=1)
-    return f"did you mean {close[0]}?" if close else "tuibench --help lists the commands"
+    return next(iter(difflib.get_close_matches(typed, COMMANDS, n=1)), None)
 
 
 def _dashed(flag: str) -> str:
     return "--" + flag[2:].replace("_", "-") if flag.startswith("--") else flag
 
 
-def _where_flags_stand(flag: str, paths: Sequence[str]) -> str:
-    command = paths[0] if paths and paths[0] in COMMANDS else "benchmark MODEL"
-    return f"flags come after the command: tuibench {command} {show(flag, 60)}".rstrip()
+def _command_of(paths: Sequence[str]) -> str:
+    return paths[0] if paths and paths[0] in COMMANDS else "benchmark MODEL"
 
 
 def _looks_like_model(token: str) -> bool:
@@ -115,7 +111,7 @@ def _parse_benchmark(argv: Sequence[str]) -> Info | BenchmarkRequest:
     if "sample:?" in models:
         return Info(list_samples())
     if not models:
-        raise UsageError("benchmark needs a model", "tuibench benchmark sample measures the built-in one")
+        raise UsageError("benchmark_needs_model")
     return BenchmarkRequest(models=tuple(models), **fields)
 
 
@@ -133,8 +129,7 @@ def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
     settings = (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN)
     ids, fields = FlagReader(settings, "rerun").split(argv)
     if len(ids) != 1:
-        what = "rerun needs the ID of a benchmark" if not ids else "rerun accepts one ID"
-        raise UsageError(what, "tuibench list shows them; tuibench rerun last repeats the newest")
+        raise UsageError("rerun_takes_one_id", count=len(ids))
     return RerunRequest(ids[0], fields.pop("changed", False), fields.pop("paths", ()), fields)
 
 

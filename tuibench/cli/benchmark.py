@@ -54,10 +54,10 @@ def run_options(request: BenchmarkRequest) -> RunOptions:
             ("--compare-to", request.compare_to is not None),
         ):
             if given:
-                hint = "tuibench export ID -x FILE writes it when the run is done" if flag == "-x" else ""
-                raise ExclusiveFlags("--detach", flag, hint)
+                code = "detached_writes_no_file" if flag == "-x" else "detach_excludes"
+                raise ExclusiveFlags(code, first="--detach", second=flag)
     if request.no_wait and request.wait_s is not None:
-        raise ExclusiveFlags("--wait", "--no-wait")
+        raise ExclusiveFlags("flags_exclude", first="--wait", second="--no-wait")
     return RunOptions(
         save=not request.no_save,
         plan_only=request.dry_run,

@@ -11,12 +11,10 @@ from tuibench.cli.publication import name_of
 from tuibench.cli.results import RESULT_ID
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
-from tuibench.core.ids import short_id
 from tuibench.core.model import is_remote
 from tuibench.core.result import RunResult
 from tuibench.core.settings.kinds import Whole
 from tuibench.core.settings.profile import MOST_ROWS
-from tuibench.core.text import show
 from tuibench.present.profile.pairs import comparison_json, comparison_page, count_pairs
 from tuibench.present.profile.shown import TOP, Shown
 from tuibench.present.side_by_side import WIDTH, dumps, side_by_side
@@ -29,17 +27,15 @@ def compare(args: argparse.Namespace, services: Services, interruption: Interrup
     """Print the comparison; return 14 if no pair has a ratio."""
     base, new = _result(services, args.base), _result(services, args.new)
     if base.id == new.id:
-        raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
+        code = "same_benchmarks" if base.spec.profile is None else "same_profiles"
+        raise UsageError("compared_with_itself" if base.comparisons else code, id=base.id)
     kinds = [_kind(base), _kind(new)]
     if kinds[0] != kinds[1]:
-        raise NotOfAKind(
-            f"{short_id(base.id)} is a {kinds[0]} and {short_id(new.id)} a {kinds[1]}: compare needs two of a kind",
-            "tuibench list and tuibench list --profiles show them",
-        )
+        raise NotOfAKind("not_of_a_kind", base=base.id, base_kind=kinds[0], new=new.id, new_kind=kinds[1])
     if base.profile is not None and new.profile is not None:
         return _compare_profiles(services, base, new, args)
     if args.top is not None:
-        raise UsageError("--top applies to profiles only", "all cells of a benchmark are shown")
+        raise UsageError("top_of_benchmark")
     side = services.exchange.compare(base, new)
     interruption.check()
     emit(dumps(side) if args.json else side_by_side(side, width() or WIDTH, args.ascii))
@@ -69,14 +65,6 @@ def _compare_profiles(services: Services, base: RunResult, new: RunResult, args:
     return ExitCode.OK if count_pairs(base, new) else ExitCode.NOT_COMPARABLE
 
 
-def _other(result: RunResult) -> str:
-    """Return a hint for comparing one benchmark with itself: its own page has the comparisons measured in it."""
-    if result.comparisons:
-        return f"tuibench show {short_id(result.id)} has the verdict measured in it"
-    listed = "tuibench list --profiles" if result.spec.profile is not None else "tuibench list"
-    return f"{listed} shows the others"
-
-
 def _result(services: Services, token: str) -> RunResult:
     """Return a stored result; for a file, raise with the command that measures or imports it."""
     try:
@@ -87,16 +75,13 @@ def _result(services: Services, token: str) -> RunResult:
 
 
 def _refuse_files(token: str) -> None:
-    shown = show(token, 60)
     sample = token == "sample" or token.startswith("sample:")
     if sample or is_remote(token) or token.endswith(_MODELS) or os.path.isdir(token):
-        hint = "tuibench benchmark BASE NEW measures two models interleaved and gives a verdict"
-        raise UsageError(f"{shown} is a model; compare accepts saved results", hint)
+        raise UsageError("model_compared", given=token)
     if os.path.isfile(token):
-        raise UsageError(f"{shown} is a file; compare accepts saved results", f"tuibench import {shown}")
+        raise UsageError("file_compared", given=token)
     if "@" in token:
-        hint = "whole benchmarks are compared, cell by cell, engines included"
-        raise UsageError(f"{shown}: one engine of a benchmark cannot be selected", hint)
+        raise UsageError("engine_compared", given=token)
 
 
 ACTIONS = {

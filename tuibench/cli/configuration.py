@@ -15,6 +15,7 @@ from tuibench.cli.parser import ASCII, Action, switch
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode
 from tuibench.core.text import show, to_ascii
+from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.tui.config import DEFAULT, FILE, Config, Setting, list_settings, read_config, refusal_of
 from tuibench.tui.key import GROUPS, KEYS, all_shown
@@ -42,7 +43,7 @@ def show_settings(args: argparse.Namespace, services: Services, _: Interruption)
 def _lines(path: Path, config: Config) -> Iterator[str]:
     yield f"{show(str(path), 4096)}{'' if path.exists() else ' (missing: defaults apply)'}"
     if refusal := refusal_of(os.environ):
-        yield f"the dashboard cannot be shown here: {refusal}"
+        yield f"the dashboard cannot be shown here: {reason_words(refusal)}"
     yield ""
     yield from _columns([(one.name, _word(one), one.source) for one in list_settings(os.environ, config)])
     own = f"{len(config.keys)} of {len(KEYS)} actions from the config file" if config.keys else "defaults"
@@ -93,7 +94,7 @@ def _document(path: Path, config: Config) -> dict[str, Any]:
         "schema": SCHEMA,
         "path": str(path),
         "exists": path.exists(),
-        "refusal": refusal_of(os.environ),
+        "refusal": reason_words(refusal_of(os.environ)),
         "settings": [{"name": one.name, "value": one.value, "source": one.source} for one in settings],
         "keys": keys,
         "problems": [f"{show(str(path))}: {problem}" for problem in config.problems],

@@ -15,8 +15,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.model import is_remote
 from tuibench.core.settings.model_token import SAMPLES, resolve_model
 from tuibench.core.settings.request import DashboardRequest
-from tuibench.core.text import show
 from tuibench.present.listing import NEWEST, hidden_words, listing, profile_words
+from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.services.detached_runner import sweep_temporary
 from tuibench.services.models import inspect
@@ -46,7 +46,7 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         if left.traceback_text:
             if request.debug:
                 tell(left.traceback_text)
-            raise TuibenchError("internal error in the dashboard; runs continue", "--debug shows where")
+            raise TuibenchError("dashboard_failed")
         # The dashboard's last poll is up to a second old: a run may have ended since.
         going = services.runs.alive(left.going) if left.going and left.code == ExitCode.OK else ()
         if going:
@@ -73,9 +73,8 @@ def _look_at(services: Services, path: str) -> None:
 def _without_screen(services: Services, request: DashboardRequest, display: Display) -> int:
     """Print the results without escape codes, for a pipe, cron or an unsuitable terminal."""
     if request.path:
-        hint = f"tuibench benchmark {show(request.path, 100)} measures from the shell"
-        raise UsageError(f"the dashboard needs a terminal: {display.refusal}", hint)
-    tell(f"tuibench: the dashboard needs a terminal ({display.refusal}); this is the list of results")
+        raise UsageError("dashboard_needs_terminal", path=request.path, why=display.refusal)
+    tell(f"tuibench: the dashboard needs a terminal ({reason_words(display.refusal)}); this is the list of results")
     rows, profiles = services.library.list(), services.library.list_profiles()
     if not rows and not profiles:
         emit("Nothing is measured yet: tuibench benchmark sample measures the built-in model.\n")

@@ -36,10 +36,10 @@ def _shown(args: argparse.Namespace) -> Shown | None:
     typed = chosen(args)
     form = format_of(args.export_path)
     if form == "json":
-        refuse_choices(typed, "does not apply to JSON", "JSON has everything; .csv and .md have the chosen parts")
+        refuse_choices(typed, "flag_not_of_json")
     if form == "csv":
         bars: dict[str, object] = {name: typed[name] for name in ("summary", "display") if name in typed}
-        refuse_choices(bars, "selects bars, and a CSV has none", "an .md has them")
+        refuse_choices(bars, "flag_not_of_csv")
     return Shown(**{"top": None, **typed}) if typed else None
 
 

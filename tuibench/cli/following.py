@@ -23,6 +23,7 @@ from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, percent, size
+from tuibench.present.error.words import message_words
 from tuibench.present.preamble import DryRun, dry_run_json, dry_run_text
 from tuibench.present.profile.shown import Shown
 from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
@@ -124,7 +125,8 @@ class Following:
             publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
             self._report_saving(result)
         except (OSError, TuibenchError) as error:
-            self._say(f"tuibench: {error}")
+            said = message_words(error) if isinstance(error, TuibenchError) else show(error)
+            self._say(f"tuibench: {said}")
 
     def _beside(self, result: RunResult) -> SideBySide | None:
         if self._partner is None or result.spec.profile is not None:

@@ -67,8 +67,9 @@ def _as_ours(error: Exception) -> TuibenchError:
     if isinstance(error, OSError) and error.errno == errno.EMFILE:
         return TooManyFiles()
     if isinstance(error, OSError):
-        return WriteError(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
-    return TuibenchError(f"internal error: {type(error).__name__}: {error}", "--debug shows where")
+        path = str(error.filename) if error.filename else None
+        return WriteError("system_error", text=error.strerror or str(error), path=path)
+    return TuibenchError("internal_error", kind=type(error).__name__, text=str(error))
 
 
 def _dispatch(arguments: list[str], interruption: Interruption) -> int:

@@ -76,8 +76,10 @@ def tell(text: str) -> None:
 
 def tell_error(error: TuibenchError) -> None:
     """Print an error on stderr, with its hint on a second line."""
-    hint = f"\n  {show(error.hint, _MAX_CHARS)}" if error.hint else ""
-    tell(f"tuibench: {show(error.message, _MAX_CHARS)}{hint}")
+    from tuibench.present.error.words import hint_words, message_words  # lazy: only errors need them
+
+    hint = hint_words(error)
+    tell(f"tuibench: {message_words(error, limit=_MAX_CHARS)}" + (f"\n  {hint}" if hint else ""))
 
 
 def width() -> int | None:
@@ -93,7 +95,7 @@ def width() -> int | None:
 def ask_confirmation(question: str, answer: str, command: str) -> bool:
     """Return whether the user typed `answer`; raise UsageError without a terminal."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{command} needs a terminal for its confirmation", f"{command} -y skips it")
+        raise UsageError("confirmation_needs_terminal", command=command)
     sys.stderr.write(f"{question} ")
     sys.stderr.flush()
     try:

@@ -17,7 +17,6 @@ from tuibench.cli.output import open_services
 from tuibench.core.errors import UsageError
 from tuibench.core.settings.kinds import Reader
 from tuibench.core.settings.request import Info
-from tuibench.core.text import show
 
 if TYPE_CHECKING:  # types only: the services take 30 ms
     from tuibench.cli.terminal import Interruption
@@ -93,7 +92,7 @@ class _Parser(argparse.ArgumentParser):
         raise _HelpAsked(self.format_help())
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(show(message), f"{self.prog} --help")
+        raise UsageError("arguments_refused", text=message, command=self.prog)
 
 
 def reads(flag: str, reader: Reader) -> Callable[[str], Any]:
@@ -116,8 +115,9 @@ def parse_command(argv: Sequence[str], action: Action | None = None) -> argparse
         return Info(str(asked))
     if unknown:
         # argparse reports this at the root, which does not know the command's help.
-        what = "unknown flag" if unknown[0].startswith("-") else "unexpected argument:"
-        raise UsageError(f"{what} {show(unknown[0], 60)}", f"tuibench {argv[0]} --help")
+        if unknown[0].startswith("-"):
+            raise UsageError("unknown_flag", flag=unknown[0], similar=[], command=argv[0])
+        raise UsageError("unexpected_argument", given=unknown[0], command=argv[0])
     return parsed
 
 

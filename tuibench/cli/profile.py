@@ -37,7 +37,7 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
     """Make the requested profile and return the exit code."""
     output, values = request.output, request.values
     if values.approximate and values.kind != LOSS:
-        raise UsageError("--approximate belongs to a loss profile", "give --loss, too")
+        raise UsageError("needs_loss_profile", subject="--approximate")
     is_theory = request.flops or values.approximate
     if is_theory:
         _refuse_strange(request)
@@ -97,10 +97,10 @@ def _refuse_strange(request: ProfileRequest) -> None:
     for setting in profile_setting.settings():
         if setting.name not in request.given - page - _PRINTED - meant:
             continue
-        why = "nothing is measured" if request.flops or setting.name not in _FED else "weights are the same at any size"
+        code = "nothing_is_measured" if request.flops or setting.name not in _FED else "weights_have_no_size"
         if setting.name in _KEPT:
-            why = "it is not saved; -x FILE writes it"
-        raise ExclusiveFlags(what, setting.flags[0], why)
+            code = "theory_is_not_saved"
+        raise ExclusiveFlags(code, first=what, second=setting.flags[0])
 
 
 def _print_theory(services: Services, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:

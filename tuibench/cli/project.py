@@ -52,7 +52,7 @@ def make_project(args: argparse.Namespace, services: Services, _: Interruption) 
 def edit_project(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Change only the given fields."""
     if args.name is None and args.description is None and not args.dim:
-        raise UsageError("no change was given", "such as --name NAME, --description TEXT or --dim seq=128")
+        raise UsageError("no_change_of_project")
     before = services.projects.get(args.project)
     dims = {**before.project.dims, **_dims(args.dim)} if args.dim else None
     row = services.projects.edit(before.project.id, name=args.name, description=args.description, dims=dims)
@@ -84,7 +84,7 @@ def _dims(texts: Sequence[str]) -> dict[str, int]:
     for text in texts:
         name, equals, value = text.rpartition("=")
         if not (equals and name and value.isascii() and value.isdigit() and int(value) <= _LARGEST_DIM):
-            raise UsageError(f"--dim takes NAME=N, not {show(text, 60)}", "such as --dim seq=128")
+            raise UsageError("not_a_dim", subject="--dim", given=text)
         found[name] = int(value)
     return found
 

@@ -11,6 +11,7 @@ from tuibench.core.formats import format_of
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata
+from tuibench.present.error.words import message_words
 from tuibench.present.export import render
 from tuibench.present.profile.page import profile_page
 from tuibench.present.profile.shown import WIDTH, Shown
@@ -37,7 +38,7 @@ def page(
         return profile_page(result, metadata, shown, compared)
     except UnknownLayer as error:
         # The profile is complete, only this layer is unknown: print all of it.
-        tell(str(error))
+        tell(message_words(error))
         return profile_page(result, metadata, replace(shown, layer=""), compared)
 
 

@@ -52,7 +52,7 @@ def _check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
     names = [one.flags[0] for one in strange if one.name in wanted.given]
     if names:
         kind = "profile" if is_profile else "benchmark"
-        raise UsageError(f"{names[0]} does not apply to a {kind}", f"tuibench {kind} --help lists the flags")
+        raise UsageError("flag_of_other_kind", flag=names[0], kind=kind)
 
 
 def _repeat_profile(

@@ -44,11 +44,11 @@ def chosen(args: argparse.Namespace) -> dict[str, Any]:
     return {name: given for name in names if (given := getattr(args, name)) not in (None, False)}
 
 
-def refuse_choices(typed: Mapping[str, Any], why: str, hint: str = "") -> None:
-    """Raise UsageError for the first typed flag, because the result shown is not a profile."""
+def refuse_choices(typed: Mapping[str, Any], code: str) -> None:
+    """Raise UsageError with this code for the first typed flag, because the result shown is not a profile."""
     for setting in profile_setting.PAGE:
         if setting.name in typed:
-            raise UsageError(f"{setting.flags[0]} {why}", hint)
+            raise UsageError(code, flag=setting.flags[0])
 
 
 def shown_of(typed: Mapping[str, Any], *, ascii_only: bool, aged: bool = False) -> Shown:
@@ -90,7 +90,7 @@ def show_result(args: argparse.Namespace, services: Services, _: Interruption) -
     """Print the benchmark or profile."""
     typed = chosen(args)
     if "layer" in typed and args.json:
-        raise ExclusiveFlags("--layer", "--json", "the JSON has every layer")
+        raise ExclusiveFlags("json_has_all_layers", first="--layer", second="--json")
     if args.samples:
         _show_samples(services, args.id)
         return
@@ -101,7 +101,7 @@ def show_result(args: argparse.Namespace, services: Services, _: Interruption) -
     elif stored.row.kind:
         emit(_profile_page(stored, typed, args.ascii))
     else:
-        refuse_choices(typed, "applies to profiles only", "tuibench list --profiles shows them")
+        refuse_choices(typed, "flag_of_profiles")
         figures = None if args.no_figures else width() or _PIPE_WIDTH
         plain = args.ascii or (figures is not None and not can_draw())
         own = _own_host(services)
@@ -149,7 +149,7 @@ def edit(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Change the given fields."""
     given = {field: getattr(args, field) for field in _FIELDS if getattr(args, field) is not None}
     if not given:
-        raise UsageError("no change was given", "give --name, --note or --project")
+        raise UsageError("no_change_of_result")
     before = services.library.find(args.id)
     after = services.library.edit(before.id, **given)
     said = [_change(services, field, getattr(before, field), getattr(after, field)) for field in given]

@@ -72,11 +72,11 @@ def extend(args: argparse.Namespace, services: Services, _: Interruption) -> Non
 def resume(args: argparse.Namespace, services: Services, interruption: Interruption) -> int:
     """Resume the run and follow it, as benchmark does."""
     if args.no_wait and args.wait is not None:
-        raise ExclusiveFlags("--wait", "--no-wait")
+        raise ExclusiveFlags("flags_exclude", first="--wait", second="--no-wait")
     wait_s = None if args.wait is None else float(Decimal(0, _MAX_S, "seconds")("--wait", args.wait))
     if args.export_path is not None:
         if args.detach:
-            raise ExclusiveFlags("--detach", "-x", "tuibench export ID -x FILE writes it afterwards")
+            raise ExclusiveFlags("detached_writes_no_file", first="--detach", second="-x")
         check_target(args.export_path)
     shared = {name: getattr(args, name) for name in ("export_path", "json", "quiet", "ascii", "detach")}
     options = {name: getattr(args, name) for name in ("mixed", "finish", "share_host")}

@@ -10,6 +10,7 @@ from itertools import combinations_with_replacement, islice, product
 
 from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
+from tuibench.core.reason import Reason, because
 from tuibench.core.roles import (
     BATCH,
     TIED,
@@ -25,7 +26,6 @@ from tuibench.core.roles import (
 )
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
-from tuibench.core.units import count_of
 from tuibench.core.value import dataclass
 
 Shape = tuple[int, ...]
@@ -77,15 +77,33 @@ def assign_shapes(shapes: Sequence[Shape], layout: Layout) -> dict[str, Shape]:
     if len(shapes) == 1 and len(ports) > 1:
         fitting = {p.name: shapes[0] for p in ports if p.shape is None or len(p.shape) == len(shapes[0])}
         if not fitting:
-            raise UsageError(f"-shapes {list(shapes[0])}: no input has {len(shapes[0])} dims", _expected(ports))
+            raise UsageError("shape_fits_no_input", shape=shapes[0], dims=len(shapes[0]), inputs=describe_inputs(ports))
         return fitting
     if len(shapes) != len(ports):
-        raise UsageError(f"-shapes has {len(shapes)} shapes, the model has {len(ports)} inputs", _expected(ports))
+        raise UsageError("shapes_differ_in_number", given=len(shapes), inputs=describe_inputs(ports), count=len(ports))
     for port, shape in zip(ports, shapes, strict=True):
         if port.shape is not None and len(port.shape) != len(shape):
-            what = f"input '{show(port.name, 60)}' has {len(port.shape)} dims, not {len(shape)}"
-            raise UsageError(f"-shapes: {what}", _expected(ports))
+            raise UsageError(
+                "shape_of_other_rank",
+                name=port.name,
+                dims=len(port.shape),
+                given=len(shape),
+                inputs=describe_inputs(ports),
+            )
     return {port.name: shape for port, shape in zip(ports, shapes, strict=True)}
+
+
+_MOST_INPUTS = 8
+
+
+def describe_inputs(ports: Sequence[Port]) -> list[Reason]:
+    """Return the first inputs, for the fields of an error."""
+    return [because("input", name=port.name, shape=shape_reason(port)) for port in list(ports)[:_MOST_INPUTS]]
+
+
+def shape_reason(port: Port) -> Reason:
+    """Return the shape of an input, or its kind if it has no shape, for the fields of an error."""
+    return because("input_shape", kind=port.kind, dims=port.shape)
 
 
 def describe_shape(port: Port) -> str:
@@ -120,27 +138,28 @@ class _Builder:
             self._set(key, length, f"-seq_len {length}")
         constants = _constant_lengths(self._layout)
         if not keys and length not in constants:
-            said = f"fixed to {constants[0]}" if constants else self._layout.describe()
-            self.problem = UsageError(f"the model has no free dim for it ({said})", subject=f"-seq_len {length}:")
+            fixed = constants[0] if constants else None
+            dims = self._layout.settable_dims()
+            self.problem = UsageError("no_free_length", subject=f"-seq_len {length}:", fixed=fixed, dims=dims)
 
     def take_batch(self, batch: int | None) -> None:
         """Apply -b, or use the model's own batch."""
         keys = self._layout.batch
         known = {self.fixed[key] for key in keys if key in self.fixed}
         if len(known) > 1:
-            names = ", ".join(show(key, 40) for key in sorted(keys))
-            raise UsageError(f"dims {names} are the batch and must agree, not {sorted(known)}", "pass one value")
+            raise UsageError("batch_dims_disagree", names=sorted(keys), sizes=sorted(known))
         if keys:
             self.batch = self._agree(batch, known.pop() if known else None)
             if self.batch < 1:
                 flag = next((self._flags[key] for key in sorted(keys) if key in self._flags), f"-b {batch}")
-                raise UsageError(f"a batch of {self.batch} is too small", "a batch is at least 1", subject=f"{flag}:")
+                raise UsageError("batch_too_small", subject=f"{flag}:", batch=self.batch)
             self.fixed.update(dict.fromkeys(keys, self.batch))
             return
         self.batch = _own_batch(self._layout)
         if batch is not None and batch != (self.batch or 1):
-            fixed = _fixed_by(self._layout)
-            self.problem = UsageError(f"the model allows {self.batch or 1} only, {fixed}", subject=f"batch {batch}:")
+            self.problem = UsageError(
+                "batch_fixed", subject=f"batch {batch}:", allowed=self.batch or 1, by=_fixed_by(self._layout)
+            )
             # With the model's own batch it would have the same key as a valid cell, and one would hide the other.
             self.batch = batch
 
@@ -151,20 +170,14 @@ class _Builder:
             self.notes.append(f"-b {batch} replaces the 1 in -shapes")
             return batch
         if self._origin == _FILE and known % batch:
-            raise UsageError(
-                f"-b {batch}: a sample of --inputs has {count_of(known, 'item')}, which is no multiple of {batch}",
-                f"omit -b, or use samples with a multiple of {batch}",
-            )
+            raise UsageError("sample_no_multiple", batch=batch, items=known)
         if self._origin == _FILE:
-            raise UsageError(
-                f"-b {batch}: a sample of --inputs has {count_of(known, 'item')}, so that the batch is {known}",
-                "with one value for -b, samples are split into batches of that size",
-            )
-        raise UsageError(f"-b {batch}: the batch was also given as {known}", "pass one of the two")
+            raise UsageError("sample_sets_batch", batch=batch, items=known)
+        raise UsageError("batch_given_twice", batch=batch, other=known)
 
     def _set(self, key: str, value: int, flag: str) -> None:
         if self.fixed.get(key, value) != value:
-            raise UsageError(f"this dim was also given as {self.fixed[key]}", "pass one of the two", subject=f"{flag}:")
+            raise UsageError("dim_given_twice", subject=f"{flag}:", other=self.fixed[key])
         self.fixed[key] = value
         self._flags.setdefault(key, flag)
 
@@ -179,7 +192,7 @@ def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, tu
         for key in layout.resolve(address, "--dim"):
             known, _ = asked.setdefault(key, (value, flag))
             if known != value:
-                raise UsageError(f"this dim was also given as {known}", subject=f"{flag}:")
+                raise UsageError("dim_given_twice", subject=f"{flag}:", other=known)
     return asked
 
 
@@ -189,9 +202,16 @@ def _dims_of_shapes(shapes: Mapping[str, Shape], layout: Layout, origin: str) ->
         for axis, (key, value) in enumerate(zip(layout.keys(port), shapes.get(port.name, ()), strict=False)):
             expected = key if isinstance(key, int) else given.setdefault(key, value)
             if expected != value:
-                what = f"input '{show(port.name, 60)}' axis {axis} is {value}"
-                why = "the model fixes it to" if isinstance(key, int) else f"dim {show(key, 40)} is elsewhere"
-                raise UsageError(f"{origin}: {what}, but {why} {expected}", _expected(layout.ports))
+                raise UsageError(
+                    "axis_disagrees",
+                    flag=origin,
+                    name=port.name,
+                    axis=axis,
+                    given=value,
+                    expected=expected,
+                    dim=key if isinstance(key, str) else None,
+                    inputs=describe_inputs(layout.ports),
+                )
     return given
 
 
@@ -212,15 +232,11 @@ def _own_batch(layout: Layout) -> int | None:
     return first if isinstance(first, int) and first > 0 else None
 
 
-def _fixed_by(layout: Layout) -> str:
+def _fixed_by(layout: Layout) -> Reason:
     for port in layout.ports:
         if port.kind == "tensor" and port.shape:
-            return f"input '{show(port.name, 60)}' is {describe_shape(port)}"
-    return "no input has a batch axis"
-
-
-def _expected(ports: Sequence[Port]) -> str:
-    return "its inputs: " + ", ".join(f"'{show(p.name, 40)}' {describe_shape(p)}" for p in list(ports)[:8])
+            return because("input_is", name=port.name, shape=shape_reason(port))
+    return because("no_batch_axis")
 
 
 MAX_TRIALS = 40

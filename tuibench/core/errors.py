@@ -82,10 +82,7 @@ class UsageError(TuibenchError):
 
 
 class ExclusiveFlags(UsageError):
-    """Two flags of which only one can be given."""
-
-    def __init__(self, first: str, second: str, hint: str = "give one of them") -> None:
-        super().__init__(f"{first} and {second} exclude each other", hint)
+    """Two flags of which only one can be given: its fields are `first` and `second`."""
 
 
 class ModelError(TuibenchError):
@@ -115,11 +112,11 @@ class WriteError(TuibenchError):
 class TooManyFiles(WriteError):
     """The process has as many files open as its limit allows."""
 
-    def __init__(self) -> None:
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = "unlimited" if hard == resource.RLIM_INFINITY else hard
-        what = f"too many open files: the limit of this process is {soft}"
-        super().__init__(what, f"ulimit -n 1024 raises it in this shell (at most {most})")
+    def __init__(self, code: str = "too_many_open_files", /, **fields: Any) -> None:
+        if not fields:
+            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            fields = {"limit": soft, "most": None if hard == resource.RLIM_INFINITY else hard}
+        super().__init__(code, **fields)
 
 
 class StoreError(TuibenchError):

@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 
 from tuibench.core.errors import UsageError
-from tuibench.core.text import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +39,8 @@ def format_of(path: str) -> str:
     ending = os.path.splitext(path)[1].lower()
     planned = next((one for one in PLANNED if ending in one.endings), None)
     if planned is not None:
-        *others, last = (one.endings[0] for one in FORMATS)
-        hint = f"use {', '.join(others)} or {last}"
-        raise UsageError(f"{show(path)}: {planned.title} is not supported in this version", hint)
+        endings = [one.endings[0] for one in FORMATS]
+        raise UsageError("format_unsupported", path=path, format=planned.title, endings=endings)
     return next((one.name for one in FORMATS if ending in one.endings), JSON.name)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from tuibench.core.errors import StoreError, UnknownId
-from tuibench.core.text import show
 
 LENGTH = 4
 _LAST = re.compile(r"last(?:~(\d{1,9}))?", re.IGNORECASE)
@@ -48,21 +48,20 @@ def resolve(token: str, ids: Sequence[str], rerun_of: Mapping[str, str], noun: s
         newer = resolve(typed[:-1], ids, rerun_of, noun)
         older = rerun_of.get(newer, "")
         if not older:
-            raise UnknownId(f"{noun} {short_id(newer)} repeats no other", "Only a re-run has an ID~.")
+            raise UnknownId("id_repeats_none", noun=noun, id=newer)
         return older
     if found := _LAST.fullmatch(typed):
         place = int(found[1] or 0)
         if place < len(ids):
             return ids[place]
-        count = f"there are {len(ids)}" if ids else f"there is no {noun} yet"
-        raise UnknownId(f"no {noun} is {show(typed, 40)}: {count}", _newest(ids))
+        raise UnknownId("id_of_no_place", noun=noun, given=typed, **_newest(ids))
     return _match(typed, ids, noun)
 
 
 def _match(typed: str, ids: Sequence[str], noun: str) -> str:
     wanted = typed.upper().translate(_LIKE)
     if not wanted:
-        raise UnknownId(f"no {noun} is named", _newest(ids))
+        raise UnknownId("id_empty", noun=noun, **_newest(ids))
     if wanted in ids:
         return wanted
     ends = [one for one in ids if one.endswith(wanted)]
@@ -73,19 +72,13 @@ def _match(typed: str, ids: Sequence[str], noun: str) -> str:
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
-        raise UnknownId(f"no {noun} is called {show(typed, 40)}", _newest(ids))
-    raise UnknownId(f"{show(typed, 40)} may be {len(candidates)} {noun}s", f"Type more of one: {_listed(candidates)}")
+        raise UnknownId("id_unknown", noun=noun, given=typed, **_newest(ids))
+    raise UnknownId("id_ambiguous", noun=noun, given=typed, **_newest(candidates))
 
 
-def _newest(ids: Sequence[str]) -> str:
-    return f"The newest: {_listed(ids)}" if ids else ""
-
-
-def _listed(ids: Sequence[str]) -> str:
-    shown = list(ids[:_SHOWN])
-    names = short_ids(shown)
-    more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
-    return ", ".join(names[one] for one in shown) + more
+def _newest(ids: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of an error for the ids: the first of them, and how many there are."""
+    return {"ids": list(ids[:_SHOWN]), "count": len(ids)}
 
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -109,4 +102,4 @@ def draw_ulid(time_ms: int, entropy: Callable[[int], bytes], taken: Iterable[str
         ulid = make_ulid(time_ms, entropy(10))
         if ulid[-LENGTH:] not in ends:
             return ulid
-    raise StoreError("no unique id after a thousand attempts", "Empty the trash, or move old benchmarks away.")
+    raise StoreError("no_free_id", attempts=_DRAWS)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
-from tuibench.core.text import show
+from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
 
 # Names that exporters number themselves; they do not show which dims agree.
@@ -33,6 +33,10 @@ class Place:
     def address(self) -> str:
         """INPUT:AXIS, valid for named and unnamed axes."""
         return f"{self.port.name}:{self.axis}"
+
+
+_MOST_DIMS = 12
+"""Most dims in an error."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,8 @@ class Layout:
         if isinstance(found, str):
             return (found,)
         if isinstance(found, int):
-            raise UsageError(f"{show(address)}: the model fixes this dim to {found}", self.describe(), subject=flag)
-        raise UsageError(f"{show(address)}: the model has no such dim", self.describe(), subject=flag)
+            raise UsageError("dim_fixed", subject=flag, dim=address, fixed=found, dims=self.settable_dims())
+        raise UsageError("dim_unknown", subject=flag, dim=address, dims=self.settable_dims())
 
     def find_axis(self, address: str) -> int | str | None:
         """Return the key or fixed size of INPUT:AXIS; None if no input has that axis."""
@@ -103,12 +107,11 @@ class Layout:
                 return keys[int(axis)]
         return None
 
-    def describe(self) -> str:
-        """Return the dims that can be set, for messages."""
-        if not self.places:
-            return "all dims of this model are fixed"
-        shared = [f"{show(name, 60)} (wherever it is written)" for name in sorted(self._repeated)]
-        return "its dims: " + ", ".join([*(show(key, 60) for key in self.places), *shared][:12])
+    def settable_dims(self) -> Reason:
+        """Return the first dims that can be set, for the fields of an error."""
+        names = list(self.places)[:_MOST_DIMS]
+        repeated = sorted(self._repeated)[: _MOST_DIMS - len(names)]
+        return because("settable_dims", names=names, repeated=repeated)
 
     def _key(self, port: Port, axis: int) -> int | str:
         dim = (port.shape or ())[axis]

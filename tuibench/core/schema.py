@@ -11,7 +11,6 @@ from typing import Any
 
 from tuibench.core.errors import StoreNewer
 from tuibench.core.spec import KINDS
-from tuibench.core.text import show
 
 BENCHMARK, PROFILE, FACTS, REASONS = 1, 2, 3, 4
 """FACTS was a store record without the sentence of its headline; REASONS holds codes for every cause.
@@ -21,28 +20,25 @@ Exports keep their sentences, and BENCHMARK or PROFILE.
 NEWEST = REASONS
 """The newest schema version that this release reads; records, journals, requests and exports share the numbers."""
 
-_HINT = "Use that version or a newer one; the file is intact."
-
 
 def schema_of(spec: Mapping[str, Any]) -> int:
     """Return the schema version for the result of a specification, given as plain values."""
     return BENCHMARK if spec.get("profile") is None else PROFILE
 
 
-def require_form(what: str, number: object, versions: object = None) -> None:
-    """Raise StoreNewer if `number` is an unknown schema version; `versions` may name the release that wrote it."""
+def require_form(number: object, versions: object = None) -> None:
+    """Raise StoreNewer if a run has an unknown schema version; `versions` may name the release that wrote it."""
     if type(number) is int and number > NEWEST:
         tool = versions.get("tuibench") if isinstance(versions, Mapping) else None
-        who = f"tuibench {show(tool, 30)}" if isinstance(tool, str) and tool else "a newer tuibench"
-        raise StoreNewer(f"{what} was written by {who} (schema {number}): this version cannot read it", _HINT)
+        raise StoreNewer("run_newer", schema=number, version=tool if isinstance(tool, str) else None)
 
 
-def require_kind(what: str, spec: object) -> None:
-    """Raise StoreNewer if a specification in plain values has an unknown kind of profile."""
+def require_kind(spec: object) -> None:
+    """Raise StoreNewer if the specification of a run, in plain values, has an unknown kind of profile."""
     asked = spec.get("profile") if isinstance(spec, Mapping) else None
     kind = asked.get("kind") if isinstance(asked, Mapping) else None
     if isinstance(kind, str) and kind not in KINDS:
-        raise StoreNewer(f"{what} is a profile of a kind unknown to this version: {show(kind, 30)}", _HINT)
+        raise StoreNewer("run_of_unknown_kind", kind=kind)
 
 
 Range = tuple[float, float]

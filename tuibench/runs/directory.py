@@ -78,8 +78,8 @@ class RunDirectory:
         try:
             with os.fdopen(open_regular(self.path / REQUEST), "rb") as handle:
                 found = json.load(handle)
-            require_form("this run", found.get("v"))
-            require_kind("this run", found["spec"])
+            require_form(found.get("v"))
+            require_kind(found["spec"])
             from_plain(BenchmarkSpec, found["spec"])
             from_plain(Metadata, found.get("card") or {})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

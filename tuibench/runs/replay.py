@@ -78,7 +78,7 @@ class Replay:
     def take(self, event: dict[str, Any]) -> None:
         """Apply one event; raise StoreNewer if it needs a newer version, StoreDamaged if it is invalid."""
         if event.get("v", NEWEST) != NEWEST:
-            require_form("this run", event["v"], event.get("versions"))
+            require_form(event["v"], event.get("versions"))
         with _nonsense_as_damage("event_damaged", number=event["seq"], event=event["ev"]):
             check_fields(event)
             self._apply(event)
@@ -179,7 +179,7 @@ class Replay:
         )
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
-        require_kind("this run", event["spec"])
+        require_kind(event["spec"])
         self.start, self._spec = event, check_spec(_SPEC(event["spec"]))
         self._on_sitting(event)
 

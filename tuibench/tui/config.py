@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.reason import Reason
 from tuibench.core.text import show
 from tuibench.services.state_file import read_small
 from tuibench.tui.key import clashes, spelled
@@ -133,8 +134,8 @@ def list_settings(environ: Mapping[str, str], config: Config) -> tuple[Setting, 
     )
 
 
-def refusal_of(environ: Mapping[str, str]) -> str:
-    """Return the reason why a terminal with this environment cannot show the dashboard; '' if it can."""
+def refusal_of(environ: Mapping[str, str]) -> Reason | None:
+    """Return the reason why a terminal with this environment cannot show the dashboard; None if it can."""
     return plan_display(environ, _TTYS, DisplayOptions()).refusal
 
 

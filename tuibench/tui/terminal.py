@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tuibench.core.reason import Reason, because
+
 _SSH = ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT")
 _TRUE = ("truecolor", "24bit")
 PLAIN_THEME = "ansi-dark"
@@ -18,8 +20,8 @@ PLAIN_THEME = "ansi-dark"
 class Display:
     """Display options of the dashboard."""
 
-    refusal: str = ""
-    """Reason why it cannot be shown, in words; '' if it can."""
+    refusal: Reason | None = None
+    """Reason why it cannot be shown; None if it can."""
     environ: tuple[tuple[str, str], ...] = ()
     """Variables to set before Textual is imported; those that the user has set are kept."""
     mouse: bool = False
@@ -62,14 +64,14 @@ def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], opti
     return Display(refusal, tuple(kept.items()), mouse, ascii_only, colour, remote)
 
 
-def _refuse(environ: Mapping[str, str], ttys: tuple[bool, bool, bool]) -> str:
+def _refuse(environ: Mapping[str, str], ttys: tuple[bool, bool, bool]) -> Reason | None:
     for is_tty, name in zip(ttys, ("stdin", "stdout", "stderr"), strict=True):
         if not is_tty:
-            return f"{name} is not a terminal"
+            return because("stream_is_no_terminal", stream=name)
     term = environ.get("TERM", "")
     if term in ("dumb", "unknown", ""):
-        return f"TERM is {term or 'not set'}: this terminal is not supported"
-    return ""
+        return because("terminal_unsupported", term=term)
+    return None
 
 
 def _has_many_colours(environ: Mapping[str, str]) -> bool:

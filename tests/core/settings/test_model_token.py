@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused
 from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.reason import because
 from tuibench.core.settings.model_token import resolve_inputs, resolve_model
 from tuibench.core.spec import ModelSource
+from tuibench.present.error.words import error_line, hint_words, message_words
 
 
 @pytest.fixture
@@ -20,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def refusal(token: str) -> ModelError:
     with pytest.raises(ModelError) as caught:
         resolve_model(token)
-    assert (caught.value.message + caught.value.hint).isprintable()
+    assert error_line(caught.value).isprintable()
     return caught.value
 
 
@@ -38,15 +41,15 @@ def test_directory_means_the_model_in_it(here: Path) -> None:
 
 def test_directory_without_a_model_lists_its_files(here: Path) -> None:
     (here / "d").mkdir()
-    assert "without a model.onnx" in refusal("d").message
+    assert refusal("d").reason == because("directory_without_model", path="d", found=None)
     (here / "d" / "other.onnx").write_bytes(b"x")
-    assert refusal("d").hint == "name the file: d/other.onnx"
+    assert hint_words(refusal("d")) == "name the file: d/other.onnx"
 
 
 def test_missing_file_is_a_model_error(here: Path) -> None:
-    assert refusal("none.onnx").message == "none.onnx: no such file or directory"
+    assert message_words(refusal("none.onnx")) == "none.onnx: no such file or directory"
     (here / "link.onnx").symlink_to("none.onnx")
-    assert refusal("link.onnx").hint == "it is a link to a missing file"
+    assert refusal("link.onnx").reason.code == "link_to_missing_file"
 
 
 def test_name_refused_by_the_system_has_a_plain_error(here: Path) -> None:
@@ -62,14 +65,15 @@ def test_special_file_is_never_opened(here: Path) -> None:
     (here / "zero.onnx").symlink_to("/dev/zero")
     (here / "d").mkdir()
     (here / "d" / "model.onnx").symlink_to("/dev/zero")
-    assert "is a pipe" in refusal("pipe.onnx").message
-    assert "is a device" in refusal("zero.onnx").message
-    assert "is a device" in refusal("d").message
+    assert "is a pipe" in message_words(refusal("pipe.onnx"))
+    assert "is a device" in message_words(refusal("zero.onnx"))
+    assert "is a device" in message_words(refusal("d"))
     with socket.socket(socket.AF_UNIX) as door:
         door.bind("sock.onnx")
-        assert "is a socket" in refusal("sock.onnx").message
-    with pytest.raises(UsageError, match="is a directory"):
+        assert "is a socket" in message_words(refusal("sock.onnx"))
+    with refused(UsageError, "not_a_regular_file", subject="--inputs", path=str(here / "d")) as caught:
         resolve_inputs(str(here / "d"))
+    assert "is a directory" in message_words(caught.value)
 
 
 def test_samples_are_package_data(tmp_path: Path) -> None:
@@ -77,9 +81,9 @@ def test_samples_are_package_data(tmp_path: Path) -> None:
         (tmp_path / f"{name}.onnx").write_bytes(b"x")
     paths = [resolve_model(token, tmp_path).path for token in ("sample", "sample:text", "sample:tiny")]
     assert [Path(path).name for path in paths] == ["cnn.onnx", "text.onnx", "tiny.onnx"]
-    with pytest.raises(UsageError, match="there is no sample:huge"):
+    with refused(UsageError, "unknown_sample", given="sample:huge"):
         resolve_model("sample:huge", tmp_path)
-    with pytest.raises(ModelError, match="missing from this installation"):
+    with refused(ModelError, "sample_not_installed", model="sample", file="cnn.onnx"):
         resolve_model("sample", tmp_path / "nowhere")
 
 
@@ -95,18 +99,18 @@ def test_only_remote_models_are_fetched(token: str, here: Path) -> None:
     assert resolve_model(token, fetch=fetch) == ModelSource("public", str(here / "m.onnx"))
     resolve_model("m.onnx", fetch=fetch)
     assert asked == [token]
-    with pytest.raises(UsageError, match="must be downloaded first") as caught:
+    with refused(UsageError, "model_not_downloaded") as caught:
         resolve_model(token)
-    assert "secret" not in caught.value.message
+    assert "secret" not in str(caught.value) + error_line(caught.value)
 
 
 def test_http_url_is_refused_with_an_alternative() -> None:
-    with pytest.raises(UsageError, match="not secure") as caught:
+    with refused(UsageError, "http_not_secure", model="http://example.com/m.onnx") as caught:
         resolve_model("http://example.com/m.onnx", fetch=lambda _: ModelSource("", ""))
-    assert "https:" in caught.value.hint
+    assert "https:" in hint_words(caught.value)
 
 
 def test_zoo_stub_error_says_that_the_host_is_gone() -> None:
-    with pytest.raises(UsageError, match="no longer exists") as caught:
+    with refused(UsageError, "zoo_unsupported") as caught:
         resolve_model("zoo:nlp/text_classification/bert")
-    assert caught.value.hint
+    assert hint_words(caught.value)

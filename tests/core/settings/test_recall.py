@@ -11,6 +11,7 @@ from tuibench.cli.arguments import parse
 from tuibench.core.errors import UsageError
 from tuibench.core.settings.request import BenchmarkRequest, RerunRequest, recall
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
+from tuibench.present.error.words import message_words
 
 __all__ = ["models"]
 
@@ -77,4 +78,4 @@ def test_rerun_takes_one_id_and_its_own_flags() -> None:
     ):
         with pytest.raises(UsageError) as caught:
             parse(argv)
-        assert caught.value.message == message
+        assert message_words(caught.value) == message

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.core.settings.test_repeat import DIM, Machine, lists, models
+from tests.refusal import refused
 from tests.runs.test_plan import MODEL, POINTS
 from tuibench.cli.arguments import parse
 from tuibench.core.engine import names as engine_names
@@ -177,7 +178,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_declared_setting_has_flag_help_and_docs() -> None:
     request = parse(["benchmark", "sample:tiny", "--prefault=3"])
     assert isinstance(request, BenchmarkRequest) and request.prefault == 3
-    with pytest.raises(UsageError, match="--prefault takes a whole number from 0 to 64, not '65'"):
+    with refused(UsageError, "not_a_whole_number", subject="--prefault", low=0, high=64, given="65"):
         parse(["rerun", "last", "--prefault", "65"])
     shown = parse(["benchmark", "--help"])
     assert isinstance(shown, Info)
@@ -221,7 +222,7 @@ def test_only_the_effort_switches_have_a_place() -> None:
 
 def test_option_unknown_to_this_version_is_refused() -> None:
     spec = from_plain(BenchmarkSpec, {**to_plain(asked()), "options": {"newer": True}})
-    with pytest.raises(UsageError, match="this version has no setting newer"):
+    with refused(UsageError, "unknown_setting", name="newer"):
         repeat(spec, spec.models, {}, MACHINE, "")
 
 

@@ -14,6 +14,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.settings.request import BenchmarkRequest, to_effort, to_spec
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.json_export import seconds_to_run
 from tuibench.present.preamble import DryRun, dry_run_text
 
@@ -98,8 +99,8 @@ def test_node_never_exceeds_the_usable_cores() -> None:
 def test_wrong_request_error_lists_the_allowed_values(argv: list[str], said: str) -> None:
     with pytest.raises(UsageError) as caught:
         both("missing.onnx", *argv)
-    assert said in caught.value.message
-    assert "-b" not in argv or caught.value.hint == "lists are written 1,2,4, 1-4 or pow2:64"
+    assert said in message_words(caught.value)
+    assert "-b" not in argv or hint_words(caught.value) == "lists are written 1,2,4, 1-4 or pow2:64"
 
 
 def test_model_given_twice_is_measured_once(tmp_path: Path) -> None:
@@ -123,8 +124,10 @@ def test_inputs_file_must_be_a_regular_file(tmp_path: Path) -> None:
     for name, said in (("none.npz", "--inputs none.npz: no such file"), (".", "--inputs . is a directory")):
         with pytest.raises(UsageError) as caught:
             both("a.onnx", "--inputs", name)
-        assert caught.value.message.startswith(said)
-        assert "sample" not in caught.value.hint and "npz" in caught.value.hint + caught.value.message
+        assert message_words(caught.value).startswith(said)
+        assert "sample" not in hint_words(caught.value) and "npz" in hint_words(caught.value) + message_words(
+            caught.value
+        )
 
 
 def test_single_values_of_a_named_effort_can_be_changed() -> None:

@@ -100,9 +100,7 @@ class FormServices(Services):
         if not text:
             return 1
         try:
-            return len(
-                parse_integers(text, Axis("", 1, most, "physical cores usable here" if name == "cores" else ""))[0]
-            )
+            return len(parse_integers(text, Axis("", 1, most, of_cores=name == "cores"))[0])
         except UsageError as error:
             errors[name] = error_line(error)
             return 1

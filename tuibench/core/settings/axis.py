@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from tuibench.core.errors import UsageError
 from tuibench.core.schema import SIZE
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 
 T = TypeVar("T")
@@ -23,8 +22,8 @@ class Axis:
     low: int
     high: int | None
     """None: limited by the engine only, so that `max` and a bare `pow2` have no meaning."""
-    meaning: str = ""
-    """The unit of the range, such as 'physical cores usable here'."""
+    of_cores: bool = False
+    """True if the range is that of the physical cores usable here."""
     node: int | None = None
     """The value of `node`."""
     has_max: bool = True
@@ -37,12 +36,6 @@ class Axis:
         """Value of `max` and upper end of a bare `pow2`; None if they have no meaning."""
         return self.high if self.has_max else None
 
-    @property
-    def allowed(self) -> str:
-        """The range in words, for messages."""
-        end = f"{self.low} to {self.high if self.high is not None else SIZE[1]}"
-        return f"{end} ({self.meaning})" if self.meaning else end
-
 
 def parse_integers(text: str, axis: Axis) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return the values of a list in the order given, and a note where one was given twice."""
@@ -50,9 +43,7 @@ def parse_integers(text: str, axis: Axis) -> tuple[tuple[int, ...], tuple[str, .
     for token in text.split(","):
         values += _expand(token.strip().lower(), axis)
         if len(values) > MOST_VALUES:
-            raise UsageError(
-                f"{show(text, 60)} has more than {MOST_VALUES} values", "give a shorter list", subject=axis.flag
-            )
+            raise UsageError("list_too_long", subject=axis.flag, given=text, most=MOST_VALUES)
     return _drop_repeats(tuple(values), axis.flag)
 
 
@@ -61,11 +52,9 @@ def parse_names(text: str, flag: str, allowed: tuple[str, ...] = ()) -> tuple[tu
     names = tuple(token.strip().lower() for token in text.split(","))
     for name in names:
         if allowed and name not in allowed:
-            raise UsageError(
-                f"takes {' or '.join(allowed)}, not '{show(name, 40)}'", "separate several by commas", subject=flag
-            )
+            raise UsageError("no_such_name", subject=flag, names=allowed, given=name)
         if not name or not all(c.isascii() and (c.isalnum() or c in "-_.") for c in name):
-            raise UsageError(f"takes names separated by commas, not '{show(text, 40)}'", subject=flag)
+            raise UsageError("not_names", subject=flag, given=text)
     return _drop_repeats(names, flag)
 
 
@@ -84,7 +73,7 @@ def _expand(token: str, axis: Axis) -> list[int]:
         return [_within(token, token, axis)]
     start, end = _within(first, token, axis), _within(last, token, axis)
     if end < start:
-        raise UsageError(f"{show(token, 40)} runs backwards", f"write {end}-{start}", subject=axis.flag)
+        raise UsageError("range_backwards", subject=axis.flag, given=token, first=end, last=start)
     # Longer ranges than a list may have are cut, so that 1-2000000000 does not fill the memory.
     return list(range(start, min(end, start + MOST_VALUES + 1) + 1))
 
@@ -98,20 +87,26 @@ def _within(digits: str, token: str, axis: Axis) -> int:
     # str.isdigit accepts digits of other scripts, and int() accepts spaces and underscores.
     plain = digits.isascii() and digits.isdigit() and len(digits) <= 10
     value = int(digits) if plain else -1
-    if not axis.low <= value <= (SIZE[1] if axis.high is None else axis.high):
-        raise UsageError(f"takes {axis.allowed}, not '{show(token, 40)}'", _forms(axis), subject=axis.flag)
+    high = SIZE[1] if axis.high is None else axis.high
+    if not axis.low <= value <= high:
+        raise UsageError(
+            "not_in_axis",
+            subject=axis.flag,
+            low=axis.low,
+            high=high,
+            of_cores=axis.of_cores,
+            given=token,
+            forms=_forms(axis),
+        )
     return value
 
 
-def _forms(axis: Axis) -> str:
+def _forms(axis: Axis) -> list[str]:
+    """Return the ways to write a list; none where lists are not allowed."""
     if not axis.is_list:
-        return ""
-    forms = ["1,2,4", "1-4"]
-    if axis.end is not None:
-        forms += ["max", "pow2"]
-    if axis.node is not None:
-        forms.append("node")
-    return f"lists are written {', '.join(forms)} or pow2:64"
+        return []
+    ends = ["max", "pow2"] if axis.end is not None else []
+    return ["1,2,4", "1-4", *ends, *(["node"] if axis.node is not None else []), "pow2:64"]
 
 
 def _drop_repeats(values: tuple[T, ...], flag: str) -> tuple[tuple[T, ...], tuple[str, ...]]:

@@ -156,7 +156,7 @@ _LIMITS = (
 _OUTPUT = (
     Setting(
         "export_path", "-x --export_path FILE", f"write the result to FILE: {formats.endings()}; - is stdout",
-        "none", once="one run writes one file; --json prints to stdout besides",
+        "none", once="export_path_twice",
     ),
     Setting("json", "--json", "print the result as JSON", kind=_SWITCH, default=False),
     Setting("quiet", "-q --quiet", "print only errors on stderr", kind=_SWITCH, default=False),

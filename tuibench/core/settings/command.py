@@ -22,7 +22,6 @@ from tuibench.core.settings.request import (
 )
 from tuibench.core.settings.setting import Setting
 from tuibench.core.spec import LOSS, PERFORMANCE, BenchmarkSpec
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 
 HELP = ("-h", "--help")
@@ -51,7 +50,7 @@ class FlagReader:
             setting, name, attached = self._find(token)
             if setting.kind.is_switch:
                 if attached is not None:
-                    raise UsageError(f"{name} takes no value")
+                    raise UsageError("flag_takes_no_value", flag=name)
                 fields[setting.name] = True
                 continue
             kind = text if setting.at and (self._as_text or setting.many) else setting.kind
@@ -74,7 +73,7 @@ class FlagReader:
             or self._looks_long(spelled)
             or not _fits(token)
         ):
-            raise UsageError(f"unknown flag {show(name, 60)}", self._suggest(spelled))
+            raise UsageError("unknown_flag", flag=name, similar=self._similar(spelled), command=self._command)
         return short, token[:2], token[2:]
 
     def _looks_long(self, spelled: str) -> bool:
@@ -83,20 +82,19 @@ class FlagReader:
         words = [known.lstrip("-") for known in self._by_name if len(known.lstrip("-")) > 1]
         return len(body) > 2 and any(word.startswith(body) or body.startswith(word) for word in words)
 
-    def _suggest(self, spelled: str) -> str:
+    def _similar(self, spelled: str) -> list[str]:
         import difflib  # 3 ms, needed for error messages only
 
         close = [
             known for known in self._by_name if len(spelled) > 2 and known.lstrip("-").startswith(spelled.lstrip("-"))
         ]
-        close = close or difflib.get_close_matches(spelled, self._by_name, n=2)
-        return f"did you mean {' or '.join(close[:3])}?" if close else f"tuibench {self._command} --help lists all"
+        return close[:3] or difflib.get_close_matches(spelled, self._by_name, n=2)
 
     def _value(self, name: str, attached: str | None, rest: list[str]) -> str:
         if attached is not None:
             return attached
         if not rest or rest[0] == "--" or self._is_flag(rest[0]):
-            raise UsageError(f"{name} needs a value", f"tuibench {self._command} --help says which")
+            raise UsageError("flag_needs_value", flag=name, command=self._command)
         return rest.pop(0)
 
     def _is_flag(self, token: str) -> bool:
@@ -112,7 +110,7 @@ def _fits(token: str) -> bool:
 def _store(fields: dict[str, Any], setting: Setting, value: Any) -> None:
     name = setting.name
     if setting.once and name in fields:
-        raise UsageError(f"{setting.flags[0]} is given twice", setting.once)
+        raise UsageError(setting.once, flag=setting.flags[0])
     if setting.many == "list" and name in fields:
         value = f"{fields[name]},{value}"
     fields[name] = (*fields.get(name, ()), value) if setting.many == "each" else value
@@ -140,8 +138,7 @@ def read_request(argv: Sequence[str]) -> ProfileRequest:
     """Read the words after `tuibench profile`; raise UsageError if they are invalid."""
     models, given = FlagReader(profile_setting.settings(), "profile", as_text=True).split(argv)
     if len(models) != 1:
-        what = "profile needs a model" if not models else "profile accepts one model"
-        raise UsageError(what, "tuibench profile sample profiles the built-in one")
+        raise UsageError("profile_takes_one_model", count=len(models))
     return to_request(models[0], given)
 
 
@@ -152,14 +149,14 @@ def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
     own = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _OWN}
     loss, flops = bool(own.get("loss")), bool(own.get("flops"))
     if loss and flops:
-        raise ExclusiveFlags("--flops", "--loss")
+        raise ExclusiveFlags("flags_exclude", first="--flops", second="--loss")
     typed = {
         one.name: fields_of.pop(one.name) for one in profile_setting.settings() if one.at and one.name in fields_of
     }
     values = ProfileValues(model=model, kind=LOSS if loss else PERFORMANCE, **typed)
     output = BenchmarkRequest(models=(model,), **fields_of)
     if page.get("layer") and output.json:
-        raise ExclusiveFlags("--layer", "--json", "the JSON has all that is known of every layer")
+        raise ExclusiveFlags("json_has_all_layers", first="--layer", second="--json")
     return ProfileRequest(values, output, flops, page, frozenset(given))
 
 

@@ -65,7 +65,7 @@ class Kind:
 
     def _read(self, flag: str, given: str) -> Any:
         if not given:
-            raise UsageError("needs a value", subject=flag)
+            raise UsageError("value_needed", subject=flag)
         return given
 
     def spell(self, value: Any) -> str:
@@ -106,10 +106,9 @@ class Label(Kind):
 
     def _read(self, flag: str, given: str) -> str:
         if not given.strip():
-            raise UsageError("needs a value", subject=flag)
+            raise UsageError("value_needed", subject=flag)
         if len(given) > MAX_NAME_CHARS or show(given, MAX_NAME_CHARS) != given:
-            what = f"one line of at most {MAX_NAME_CHARS} visible characters, not '{show(given, 40)}'"
-            raise UsageError(f"takes {what}", subject=flag)
+            raise UsageError("not_one_line", subject=flag, most=MAX_NAME_CHARS, given=given)
         return given
 
 
@@ -148,9 +147,7 @@ class Whole(Kind):
     def _read(self, flag: str, given: str) -> int:
         is_plain = given.isascii() and given.isdigit() and len(given) <= 20
         if not is_plain or not self.low <= int(given) <= self.high:
-            raise UsageError(
-                f"takes a whole number from {self.low} to {self.high}, not '{show(given, 40)}'", subject=flag
-            )
+            raise UsageError("not_a_whole_number", subject=flag, low=self.low, high=self.high, given=given)
         return int(given)
 
 
@@ -179,9 +176,7 @@ class Decimal(Kind):
     def _read(self, flag: str, given: str) -> float:
         value = _float(given)
         if not self.low <= value <= self.high:
-            raise UsageError(
-                f"takes {self.unit} from {self.low:g} to {self.high:g}, not '{show(given, 40)}'", subject=flag
-            )
+            raise UsageError("not_in_range", subject=flag, unit=self.unit, low=self.low, high=self.high, given=given)
         return value
 
 
@@ -193,7 +188,8 @@ class Percent(Kind):
     def _read(self, flag: str, given: str) -> float:
         value = _float(given.rstrip("%").rstrip()) / 100
         if not holds(self.bounds, value):
-            raise UsageError(f"takes percent from 0.01 to 100, not '{show(given, 40)}'", subject=flag)
+            low, high = (end * 100 for end in self.bounds)
+            raise UsageError("not_in_range", subject=flag, unit="percent", low=low, high=high, given=given)
         return value
 
     def spell(self, value: Any) -> str:
@@ -213,8 +209,7 @@ class OneOf(Kind):
         if name in self._later:
             raise not_in_this_version(name, subject=flag)
         if name not in self.names:
-            allowed = f"{', '.join(self.names[:-1])} or {self.names[-1]}"
-            raise UsageError(f"takes {allowed}, not '{show(given, 40)}'", subject=flag)
+            raise UsageError("not_one_of", subject=flag, names=self.names, given=given)
         return name
 
 
@@ -228,8 +223,7 @@ class Size(Kind):
         count = math.floor(float(match[1]) * _SIZES[match[2] or ""]) if match and not given.isdigit() else 0
         count = int(given) if given.isascii() and given.isdigit() and len(given) <= 19 else count
         if not holds(self.bounds, count):
-            allowed = "a size from 1MiB to 1048576TiB such as 8GB or 512MiB"
-            raise UsageError(f"takes {allowed}, not '{show(given, 40)}'", subject=flag)
+            raise UsageError("not_a_size", subject=flag, given=given)
         return count
 
 
@@ -265,7 +259,7 @@ shapes = Shapes()
 
 def not_in_this_version(what: str, *, subject: str = "") -> UsageError:
     """Return the error for features that are planned but not implemented."""
-    return UsageError(f"{what} is not supported in this version", subject=subject)
+    return UsageError("not_in_this_version", subject=subject, what=what)
 
 
 def plain(value: float) -> str:
@@ -289,11 +283,7 @@ def joined(values: Any) -> str:
 
 
 def _bad_shapes(flag: str, given: str) -> UsageError:
-    return UsageError(
-        f"takes one shape per input such as [1,3,224,224],[1,128], not '{show(given, 60)}'",
-        "quote it, or the shell takes the brackets",
-        subject=flag,
-    )
+    return UsageError("not_shapes", subject=flag, given=given)
 
 
 def _float(given: str) -> float:
@@ -328,8 +318,7 @@ class NameList(Text):
                 raise not_in_this_version(later, subject=flag)
         names, said = parse_names(value, flag, self.allowed)
         if self._noun and len(names) > 1:
-            what = f"takes one {self._noun} here, not '{show(value, 40)}'"
-            raise UsageError(what, f"a profile is of one {self._noun}", subject=flag)
+            raise UsageError("profile_takes_one_name", subject=flag, noun=self._noun, given=value)
         context.notes.extend(said)
         return names
 
@@ -378,7 +367,7 @@ class CoreList(IntegerList):
     def axis(self, flag: str, context: Context) -> Axis:
         """See IntegerList."""
         usable = context.topology.usable_cores
-        return Axis(flag, self.low, usable, "physical cores usable here", min(context.topology.node_cores, usable))
+        return Axis(flag, self.low, usable, of_cores=True, node=min(context.topology.node_cores, usable))
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:
         """See Kind."""
@@ -400,11 +389,9 @@ class Dims(Text):
             # Lists never contain '=', but names in models may.
             name, equals, sizes = given.rpartition("=")
             if not equals or not name:
-                form, hint = ("NAME=N", "") if self.noun else ("NAME=LIST", "such as --dim height=224,320")
-                raise UsageError(f"takes {form}, not '{show(given, 60)}'", hint, subject=flag)
+                raise UsageError("not_a_dim" if self.noun else "not_a_dim_list", subject=flag, given=given)
             if name in dims:
-                hint = "a profile has one of each" if self.noun else "one list holds all its values: NAME=32,64"
-                raise UsageError(f"{show(name, 60)} is given twice", hint, subject=flag)
+                raise UsageError("dim_twice" if self.noun else "dim_list_twice", subject=flag, name=name)
             # Zero is a valid length: the past of a decoder at its first token.
             dims[name], said = _integers(sizes, Axis(f"{flag} {show(name, 60)}", 0, None), self.noun)
             context.notes.extend(said)
@@ -422,7 +409,7 @@ class Levels(Kind):
         known = {level: level for level in LEVELS} | {level.removeprefix("pruned "): level for level in LEVELS}
         name = given.strip().lower()
         if name not in known:
-            raise UsageError(f"takes {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not '{show(given, 40)}'", subject=flag)
+            raise UsageError("not_one_of", subject=flag, names=LEVELS, given=given)
         return known[name]
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:
@@ -439,6 +426,5 @@ def _integers(given: str, axis: Axis, noun: str) -> tuple[tuple[int, ...], tuple
     """Return the values of a list and a note about repeated values; with `noun` only one value is allowed."""
     values, said = parse_integers(given, replace(axis, is_list=False) if noun else axis)
     if noun and len(values) > 1:
-        what = f"takes one value here, not '{show(given, 40)}'"
-        raise UsageError(what, f"a profile has one {noun}; tuibench benchmark takes lists", subject=axis.flag)
+        raise UsageError("profile_takes_one_value", subject=axis.flag, noun=noun, given=given)
     return values, said

@@ -6,11 +6,11 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tuibench.core.errors import ModelError, TuibenchError, UsageError, name_kind
 from tuibench.core.model import is_remote, public_name, remote_scheme
 from tuibench.core.spec import ModelSource
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 
 SAMPLES = {
@@ -31,16 +31,18 @@ _SAMPLE_DIR = Path(__file__).resolve().parent.parent.parent / "data" / "samples"
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The purpose of a file, with the words for errors about it."""
+    """The purpose of a file, for errors about it."""
 
-    noun: str
     error: type[TuibenchError]
-    hint: str
     flag: str = ""
 
+    def refuse(self, code: str, path: str, **fields: Any) -> TuibenchError:
+        """Return the error of a file at this path."""
+        return self.error(code, subject=self.flag, path=path, is_model=not self.flag, **fields)
 
-_MODEL = _Wanted("a model", ModelError, "check the path; 'sample' is built in")
-_INPUTS = _Wanted("an .npz file", UsageError, "check the path; the file holds one array per input", "--inputs ")
+
+_MODEL = _Wanted(ModelError)
+_INPUTS = _Wanted(UsageError, "--inputs")
 
 
 def resolve_model(
@@ -52,21 +54,18 @@ def resolve_model(
     _refuse_remote(token)
     if is_remote(token):
         if fetch is None:
-            shown = show(public_name(token), 80)
-            raise UsageError(
-                f"{shown} must be downloaded first", "tuibench benchmark does; then give the path it prints"
-            )
+            raise UsageError("model_not_downloaded", model=public_name(token))
         source = fetch(token)
         _require_regular(source.path, _MODEL)
         return source
     if not token:
-        raise UsageError("a model with an empty name was given", "tuibench benchmark sample measures the built-in one")
+        raise UsageError("model_without_name")
     path = _absolute(token, _MODEL)
     if stat.S_ISDIR(_mode(path, token, _MODEL)):
         path = _inside(path, token)
     _require_regular(path, _MODEL)
     if not path.isprintable() and any(0xDC80 <= ord(char) <= 0xDCFF for char in path):
-        raise ModelError(f"{show(path)} is not valid UTF-8, and engines take no other paths", "rename it")
+        raise ModelError("path_not_utf8", path=path)
     return ModelSource(token, path)
 
 
@@ -82,43 +81,35 @@ def _absolute(path: str, wanted: _Wanted) -> str:
     try:
         return os.path.abspath(path)
     except FileNotFoundError as error:
-        what = f"{wanted.flag}{show(path)}: the working directory was deleted"
-        raise wanted.error(what, "change to a directory that exists, or give an absolute path") from error
+        raise wanted.refuse("working_directory_deleted", path) from error
 
 
 def _require_regular(path: str, wanted: _Wanted) -> None:
     mode = _mode(path, path, wanted)
     if stat.S_ISREG(mode):
         if not os.access(path, os.R_OK):
-            raise wanted.error(f"{wanted.flag}{show(path)}: permission denied", "make it readable for this user")
+            raise wanted.refuse("file_not_readable", path)
         return
-    what = f"{wanted.flag}{show(path)} is {name_kind(mode)}, not a file"
-    raise wanted.error(what, f"give {wanted.noun} that is a regular file")
+    raise wanted.refuse("not_a_regular_file", path, kind=name_kind(mode))
 
 
 def _refuse_remote(token: str) -> None:
     scheme = remote_scheme(token)
     if scheme == "zoo":
-        raise UsageError(
-            f"{show(token, 80)}: zoo: is not supported, and SparseZoo's host no longer exists",
-            "download the ONNX file from where its authors publish it now and give its path",
-        )
+        raise UsageError("zoo_unsupported", model=token)
     if scheme == "http":
-        raise UsageError(
-            f"{show(token, 80)}: http: is not secure",
-            "give its https: address, or download the file and give its path",
-        )
+        raise UsageError("http_not_secure", model=token)
 
 
 def _mode(path: str, token: str, wanted: _Wanted) -> int:
     try:
         return os.stat(path).st_mode
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        hint = ""
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        code = "path_failed"
         if isinstance(error, FileNotFoundError):
-            hint = "it is a link to a missing file" if os.path.islink(path) else wanted.hint
-        raise wanted.error(f"{wanted.flag}{show(token)}: {reason[:1].lower()}{reason[1:]}", hint) from error
+            code = "link_to_missing_file" if os.path.islink(path) else "file_missing"
+        raise wanted.refuse(code, token, text=text) from error
 
 
 def _inside(directory: str, token: str) -> str:
@@ -128,15 +119,15 @@ def _inside(directory: str, token: str) -> str:
     try:
         others = sorted(name for name in os.listdir(directory) if name.endswith((".onnx", ".ort")))
     except OSError as error:
-        raise ModelError(f"{show(token)}: {(error.strerror or 'cannot be listed').lower()}") from error
-    hint = f"name the file: {show(os.path.join(token, others[0]), 120)}" if others else "give the path of an .onnx file"
-    raise ModelError(f"{show(token)} is a directory without a model.onnx", hint)
+        raise _MODEL.refuse("path_failed", token, text=error.strerror or str(error)) from error
+    found = os.path.join(token, others[0]) if others else None
+    raise ModelError("directory_without_model", path=token, found=found)
 
 
 def _sample(token: str, sample_dir: Path) -> str:
     if token not in SAMPLES:
-        raise UsageError(f"there is no {show(token, 60)}", f"built in are {', '.join(SAMPLES)}")
+        raise UsageError("unknown_sample", given=token, samples=list(SAMPLES))
     path = sample_dir / SAMPLES[token][0]
     if not path.is_file():
-        raise ModelError(f"{token} is missing from this installation ({path.name})", "install tuibench again")
+        raise ModelError("sample_not_installed", model=token, file=path.name)
     return str(path)

@@ -120,7 +120,7 @@ def to_effort(request: BenchmarkRequest) -> Effort:
     early. `-t` and `--executions` can be combined; neither can be combined with `--target`.
     """
     if request.quick and request.precise:
-        raise ExclusiveFlags("--quick", "--precise")
+        raise ExclusiveFlags("flags_exclude", first="--quick", second="--precise")
     base = EFFORTS["quick" if request.quick else "precise" if request.precise else "default"]
     if request.warmup_s is not None:
         base = replace(base, warmup_s=request.warmup_s)
@@ -128,7 +128,7 @@ def to_effort(request: BenchmarkRequest) -> Effort:
         return base if request.target is None else replace(base, target=request.target)
     if request.target is not None:
         fixed = "-t" if request.time_s is not None else "--executions"
-        raise UsageError(f"{fixed} sets how much is measured, --target how precisely", "give one of them")
+        raise ExclusiveFlags("amount_excludes_target", first=fixed, second="--target")
     count = request.executions or base.min_executions
     timed_s = base.timed_s if request.time_s is None else request.time_s / count
     room_s = count * (3 * timed_s + base.warmup_s + 10)
@@ -158,7 +158,7 @@ def to_values(spec: BenchmarkSpec) -> dict[str, Any]:
     settings = benchmark_setting.settings()
     unknown = spec.options.keys() - {setting.name for setting in settings}
     if unknown:
-        raise UsageError(f"this version has no setting {show(min(unknown), 40)}", "use the version that measured it")
+        raise UsageError("unknown_setting", name=min(unknown))
     found: dict[str, Any] = {}
     for setting in in_spec_order(settings):
         if setting.at == EFFORT:
@@ -272,9 +272,11 @@ class ProfileReading:
         if self.spec is not None:
             return self.spec
         every = list(self.errors.values())
+        reasons = list(dict.fromkeys(error.reason for error in every))
+        if len(reasons) == 1:
+            raise every[0]
         kind = type(every[0]) if len({error.exit_code for error in every}) == 1 else UsageError
-        hint = every[0].hint if len(every) == 1 else ""
-        raise kind("; ".join(dict.fromkeys(error.message for error in every)), hint)
+        raise kind("several", reasons=reasons)
 
 
 def read_profile(
@@ -314,8 +316,8 @@ class _Reader:
                 with self._kept(name):
                     found[name] = self._settle(setting)
             elif getattr(self._values, name):
-                way = "leave --loss out" if kind == LOSS else "give --loss"
-                self.errors[name] = UsageError(f"belongs to a {setting.of} profile", way, subject=setting.flag)
+                code = "needs_time_profile" if kind == LOSS else "needs_loss_profile"
+                self.errors[name] = UsageError(code, subject=setting.flag)
         return found
 
     def _settle(self, setting: Setting) -> Any:
@@ -352,8 +354,7 @@ class _Reader:
         try:
             source = resolve_model(token, fetch=fetch)
             if source.path.endswith(".ort"):
-                what = f"{show(token, 80)}: an .ort file has no nodes to match layers by"
-                raise ModelError(what, "profile the .onnx file that it was made from")
+                raise ModelError("ort_without_nodes", model=token)
         except TuibenchError as error:
             self.errors.setdefault("model", error)
             return None

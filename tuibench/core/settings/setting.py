@@ -68,7 +68,7 @@ class Setting:
     of: str = ""
     """The kind of profile that has this setting; '' for both."""
     once: str = ""
-    """Hint of the error if it is given twice; '' if that is allowed."""
+    """Code of the error if it is given twice; '' if that is allowed."""
 
     @property
     def flags(self) -> tuple[str, ...]:

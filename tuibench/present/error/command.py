@@ -1,7 +1,159 @@
-"""Words of the errors of the command line, settings, dims and ids."""
+"""Words of the errors of the command line, ids and formats."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from tuibench.core.ids import short_ids
+from tuibench.core.text import show
 from tuibench.present.error.kind import Told
 
-COMMAND_ERRORS: dict[str, Told] = {}
+Fields = Mapping[str, Any]
+
+_EXCLUDES = "{first} and {second} exclude each other"
+_DEBUG = "--debug shows where"
+_NEWER = "Use that version or a newer one; the file is intact."
+
+
+def _listed(fields: Fields) -> str:
+    ids = fields["ids"]
+    names = short_ids(ids)
+    more = f" and {fields['count'] - len(ids)} more" if fields["count"] > len(ids) else ""
+    return ", ".join(show(names[one]) for one in ids) + more
+
+
+def _newest(fields: Fields) -> str:
+    return f"The newest: {_listed(fields)}" if fields["ids"] else ""
+
+
+def _no_place(fields: Fields) -> str:
+    noun = show(fields["noun"])
+    count = f"there are {fields['count']}" if fields["ids"] else f"there is no {noun} yet"
+    return f"no {noun} is {show(fields['given'], 40)}: {count}"
+
+
+def _similar_flags(fields: Fields) -> str:
+    similar = [show(flag, 60) for flag in fields["similar"]]
+    return (
+        f"did you mean {' or '.join(similar)}?" if similar else f"tuibench {show(fields['command'])} --help lists all"
+    )
+
+
+def _newer_run(fields: Fields) -> str:
+    version = fields["version"]
+    tool = f"tuibench {show(version, 30)}" if version else "a newer tuibench"
+    return f"this run was written by {tool} (schema {fields['schema']}): this version cannot read it"
+
+
+def _open_files(fields: Fields) -> str:
+    most = fields["most"]
+    return f"ulimit -n 1024 raises it in this shell (at most {'unlimited' if most is None else most})"
+
+
+def _similar_command(fields: Fields) -> str:
+    similar = fields["similar"]
+    return f"did you mean {show(similar, 60)}?" if similar else "tuibench --help lists the commands"
+
+
+def _system_error(fields: Fields) -> str:
+    path = fields["path"]
+    return show(fields["text"]) + (f": {show(path)}" if path else "")
+
+
+COMMAND_ERRORS: dict[str, Told] = {
+    # Commands
+    "unknown_command": ("unknown command '{given:60}'", _similar_command),
+    "command_before_flags": (
+        "tuibench {command} expects its flags after it",
+        "flags come after the command: tuibench {command} {flag:60}",
+    ),
+    "flag_before_command": (
+        "unknown flag {flag:60}",
+        "flags come after the command: tuibench {command} {flag:60}",
+    ),
+    "arguments_refused": ("{text}", "{command} --help"),
+    "unexpected_argument": ("unexpected argument: {given:60}", "tuibench {command} --help"),
+    "benchmark_needs_model": ("benchmark needs a model", "tuibench benchmark sample measures the built-in one"),
+    "dashboard_opens_one_model": (
+        "the dashboard opens one model only",
+        "tuibench benchmark MODEL MODEL measures several",
+    ),
+    "rerun_takes_one_id": (
+        lambda fields: "rerun accepts one ID" if fields["count"] else "rerun needs the ID of a benchmark",
+        "tuibench list shows them; tuibench rerun last repeats the newest",
+    ),
+    "no_change_of_result": ("no change was given", "give --name, --note or --project"),
+    "no_change_of_project": (
+        "no change was given",
+        "such as --name NAME, --description TEXT or --dim seq=128",
+    ),
+    "confirmation_needs_terminal": ("{command} needs a terminal for its confirmation", "{command} -y skips it"),
+    "dashboard_needs_terminal": (
+        "the dashboard needs a terminal: {why}",
+        "tuibench benchmark {path:100} measures from the shell",
+    ),
+    "stream_is_no_terminal": ("{stream} is not a terminal", ""),
+    "terminal_unsupported": (
+        lambda fields: f"TERM is {show(fields['term']) or 'not set'}: this terminal is not supported",
+        "",
+    ),
+    "dashboard_failed": ("internal error in the dashboard; runs continue", _DEBUG),
+    "internal_error": ("internal error: {kind}: {text}", _DEBUG),
+    "system_error": (_system_error, ""),
+    # Flags of tuibench benchmark, profile and rerun
+    "unknown_flag": ("unknown flag {flag:60}", _similar_flags),
+    "flag_takes_no_value": ("{flag:60} takes no value", ""),
+    "flag_needs_value": ("{flag:60} needs a value", "tuibench {command} --help says which"),
+    "export_path_twice": ("{flag} is given twice", "one run writes one file; --json prints to stdout besides"),
+    "json_has_all_layers": (_EXCLUDES, "the JSON has all that is known of every layer"),
+    "detach_excludes": (_EXCLUDES, ""),
+    "detached_writes_no_file": (_EXCLUDES, "tuibench export ID -x FILE writes it when the run is done"),
+    "nothing_is_measured": (_EXCLUDES, "nothing is measured"),
+    "weights_have_no_size": (_EXCLUDES, "weights are the same at any size"),
+    "theory_is_not_saved": (_EXCLUDES, "it is not saved; -x FILE writes it"),
+    "flag_of_profiles": ("{flag} applies to profiles only", "tuibench list --profiles shows them"),
+    "flag_not_of_json": ("{flag} does not apply to JSON", "JSON has everything; .csv and .md have the chosen parts"),
+    "flag_not_of_csv": ("{flag} selects bars, and a CSV has none", "an .md has them"),
+    "flag_of_other_kind": ("{flag} does not apply to a {kind}", "tuibench {kind} --help lists the flags"),
+    "profile_takes_one_model": (
+        lambda fields: "profile accepts one model" if fields["count"] else "profile needs a model",
+        "tuibench profile sample profiles the built-in one",
+    ),
+    # Comparisons
+    "compared_with_itself": (
+        "BASE and NEW are both {id:id}",
+        "tuibench show {id:id} has the verdict measured in it",
+    ),
+    "same_benchmarks": ("BASE and NEW are both {id:id}", "tuibench list shows the others"),
+    "same_profiles": ("BASE and NEW are both {id:id}", "tuibench list --profiles shows the others"),
+    "not_of_a_kind": (
+        "{base:id} is a {base_kind} and {new:id} a {new_kind}: compare needs two of a kind",
+        "tuibench list and tuibench list --profiles show them",
+    ),
+    "top_of_benchmark": ("--top applies to profiles only", "all cells of a benchmark are shown"),
+    "model_compared": (
+        "{given:60} is a model; compare accepts saved results",
+        "tuibench benchmark BASE NEW measures two models interleaved and gives a verdict",
+    ),
+    "file_compared": ("{given:60} is a file; compare accepts saved results", "tuibench import {given:60}"),
+    "engine_compared": (
+        "{given:60}: one engine of a benchmark cannot be selected",
+        "whole benchmarks are compared, cell by cell, engines included",
+    ),
+    # Ids
+    "id_repeats_none": ("{noun} {id:id} repeats no other", "Only a re-run has an ID~."),
+    "id_of_no_place": (_no_place, _newest),
+    "id_empty": ("no {noun} is named", _newest),
+    "id_unknown": ("no {noun} is called {given:40}", _newest),
+    "id_ambiguous": (
+        "{given:40} may be {count:count {noun}}",
+        lambda fields: f"Type more of one: {_listed(fields)}",
+    ),
+    "no_free_id": ("no unique id after {attempts} attempts", "Empty the trash, or move old benchmarks away."),
+    # Files and versions
+    "format_unsupported": ("{path}: {format} is not supported in this version", "use {endings:or}"),
+    "run_newer": (_newer_run, _NEWER),
+    "run_of_unknown_kind": ("this run is a profile of a kind unknown to this version: {kind:30}", _NEWER),
+    "too_many_open_files": ("too many open files: the limit of this process is {limit}", _open_files),
+}

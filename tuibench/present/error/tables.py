@@ -12,10 +12,12 @@ from tuibench.present.error.kind import Told, Words
 from tuibench.present.error.library import LIBRARY_ERRORS
 from tuibench.present.error.model import MODEL_ERRORS
 from tuibench.present.error.run import RUN_ERRORS
+from tuibench.present.error.setting import SETTING_ERRORS
 from tuibench.present.error.store import STORE_ERRORS
 
 TABLES: tuple[dict[str, Told], ...] = (
     COMMAND_ERRORS,
+    SETTING_ERRORS,
     MODEL_ERRORS,
     DOWNLOAD_ERRORS,
     EXCHANGE_ERRORS,

@@ -1,0 +1,171 @@
+"""Words of the errors of settings, the tokens of models, dims and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tuibench.core.text import show
+from tuibench.present.error.kind import Told
+
+Fields = Mapping[str, Any]
+
+_GIVE_ONE = "give one of them"
+_PASS_ONE = "pass one of the two"
+_GIVE_PATH = "give its https: address, or download the file and give its path"
+_INPUTS = "its inputs: {inputs}"
+
+
+def _of_axis(fields: Fields) -> str:
+    unit = " (physical cores usable here)" if fields["of_cores"] else ""
+    return f"takes {fields['low']} to {fields['high']}{unit}, not '{show(fields['given'], 40)}'"
+
+
+def _lists(fields: Fields) -> str:
+    forms = fields["forms"]
+    return f"lists are written {', '.join(forms[:-1])} or {forms[-1]}" if forms else ""
+
+
+def _by_use(of_model: str, of_inputs: str) -> Callable[[Fields], str]:
+    """Return a maker of the hint for the file of a model, or for that of input arrays."""
+    return lambda fields: of_model if fields["is_model"] else of_inputs
+
+
+def _of_system(fields: Fields) -> str:
+    text = str(fields["text"])
+    return f"{show(fields['path'])}: {show(text[:1].lower() + text[1:])}"
+
+
+def _model_in_directory(fields: Fields) -> str:
+    found = fields["found"]
+    return f"name the file: {show(found, 120)}" if found else "give the path of an .onnx file"
+
+
+def _input_shape(fields: Fields) -> str:
+    dims, kind = fields["dims"], fields["kind"]
+    if dims is None:
+        return show(kind) if kind != "tensor" else "any shape"
+    return f"[{', '.join('?' if dim is None else show(dim, 40) for dim in dims)}]"
+
+
+def _settable_dims(fields: Fields) -> str:
+    if not fields["names"]:
+        return "all dims of this model are fixed"
+    repeated = (f"{show(name, 60)} (wherever it is written)" for name in fields["repeated"])
+    return f"its dims: {', '.join([*(show(name, 60) for name in fields['names']), *repeated])}"
+
+
+def _no_free_length(fields: Fields) -> str:
+    fixed = fields["fixed"]
+    return f"the model has no free dim for it ({fields['dims'] if fixed is None else f'fixed to {fixed}'})"
+
+
+def _axis_disagrees(fields: Fields) -> str:
+    dim, expected = fields["dim"], fields["expected"]
+    why = f"the model fixes it to {expected}" if dim is None else f"dim {show(dim, 40)} is elsewhere {expected}"
+    name = show(fields["name"], 60)
+    return f"{show(fields['flag'])}: input '{name}' axis {fields['axis']} is {fields['given']}, but {why}"
+
+
+SETTING_ERRORS: dict[str, Told] = {
+    # Values
+    "value_needed": ("needs a value", ""),
+    "not_one_line": ("takes one line of at most {most} visible characters, not '{given:40}'", ""),
+    "not_a_whole_number": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
+    "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),
+    "not_one_of": ("takes {names:or}, not '{given:40}'", ""),
+    "not_a_size": ("takes a size from 1MiB to 1048576TiB such as 8GB or 512MiB, not '{given:40}'", ""),
+    "not_shapes": (
+        "takes one shape per input such as [1,3,224,224],[1,128], not '{given:60}'",
+        "quote it, or the shell takes the brackets",
+    ),
+    "not_in_this_version": ("{what:60} is not supported in this version", ""),
+    "unknown_setting": ("this version has no setting {name:40}", "use the version that measured it"),
+    # Lists
+    "list_too_long": ("{given:60} has more than {most} values", "give a shorter list"),
+    "no_such_name": ("takes {names:or}, not '{given:40}'", "separate several by commas"),
+    "not_names": ("takes names separated by commas, not '{given:40}'", ""),
+    "range_backwards": ("{given:40} runs backwards", "write {first}-{last}"),
+    "not_in_axis": (_of_axis, _lists),
+    # Profiles
+    "profile_takes_one_name": ("takes one {noun} here, not '{given:40}'", "a profile is of one {noun}"),
+    "profile_takes_one_value": (
+        "takes one value here, not '{given:40}'",
+        "a profile has one {noun}; tuibench benchmark takes lists",
+    ),
+    "needs_loss_profile": ("belongs to a loss profile", "give --loss"),
+    "needs_time_profile": ("belongs to a performance profile", "leave --loss out"),
+    # Settings that exclude each other
+    "flags_exclude": ("{first} and {second} exclude each other", _GIVE_ONE),
+    "amount_excludes_target": ("{first} sets how much is measured, {second} how precisely", _GIVE_ONE),
+    # Tokens of models, and input files
+    "model_without_name": (
+        "a model with an empty name was given",
+        "tuibench benchmark sample measures the built-in one",
+    ),
+    "model_not_downloaded": (
+        "{model:80} must be downloaded first",
+        "tuibench benchmark does; then give the path it prints",
+    ),
+    "zoo_unsupported": (
+        "{model:80}: zoo: is not supported, and SparseZoo's host no longer exists",
+        "download the ONNX file from where its authors publish it now and give its path",
+    ),
+    "http_not_secure": ("{model:80}: http: is not secure", _GIVE_PATH),
+    "unknown_sample": ("there is no {given:60}", "built in are {samples}"),
+    "sample_not_installed": ("{model} is missing from this installation ({file})", "install tuibench again"),
+    "path_not_utf8": ("{path} is not valid UTF-8, and engines take no other paths", "rename it"),
+    "working_directory_deleted": (
+        "{path}: the working directory was deleted",
+        "change to a directory that exists, or give an absolute path",
+    ),
+    "file_missing": (
+        _of_system,
+        _by_use("check the path; 'sample' is built in", "check the path; the file holds one array per input"),
+    ),
+    "link_to_missing_file": (_of_system, "it is a link to a missing file"),
+    "path_failed": (_of_system, ""),
+    "file_not_readable": ("{path}: permission denied", "make it readable for this user"),
+    "not_a_regular_file": (
+        "{path} is {kind}, not a file",
+        _by_use("give a model that is a regular file", "give an .npz file that is a regular file"),
+    ),
+    "directory_without_model": ("{path} is a directory without a model.onnx", _model_in_directory),
+    "ort_without_nodes": (
+        "{model:80}: an .ort file has no nodes to match layers by",
+        "profile the .onnx file that it was made from",
+    ),
+    # Inputs of a model, as fields of errors
+    "input": ("'{name:40}' {shape}", ""),
+    "input_shape": (_input_shape, ""),
+    "settable_dims": (_settable_dims, ""),
+    # Dims
+    "not_a_dim": ("takes NAME=N, not '{given:60}'", "such as --dim seq=128"),
+    "not_a_dim_list": ("takes NAME=LIST, not '{given:60}'", "such as --dim height=224,320"),
+    "dim_twice": ("{name:60} is given twice", "a profile has one of each"),
+    "dim_list_twice": ("{name:60} is given twice", "one list holds all its values: NAME=32,64"),
+    "dim_fixed": ("{dim:60}: the model fixes this dim to {fixed}", "{dims}"),
+    "dim_unknown": ("{dim:60}: the model has no such dim", "{dims}"),
+    "dim_given_twice": ("this dim was also given as {other}", _PASS_ONE),
+    "no_free_length": (_no_free_length, ""),
+    # Batch
+    "batch_given_twice": ("-b {batch}: the batch was also given as {other}", _PASS_ONE),
+    "batch_dims_disagree": ("dims {names} are the batch and must agree, not [{sizes}]", "pass one value"),
+    "batch_too_small": ("a batch of {batch} is too small", "a batch is at least 1"),
+    "batch_fixed": ("the model allows {allowed} only, {by}", ""),
+    "input_is": ("input '{name:60}' is {shape}", ""),
+    "no_batch_axis": ("no input has a batch axis", ""),
+    "sample_no_multiple": (
+        "-b {batch}: a sample of --inputs has {items:count item}, which is no multiple of {batch}",
+        "omit -b, or use samples with a multiple of {batch}",
+    ),
+    "sample_sets_batch": (
+        "-b {batch}: a sample of --inputs has {items:count item}, so that the batch is {items}",
+        "with one value for -b, samples are split into batches of that size",
+    ),
+    # Shapes
+    "shape_fits_no_input": ("-shapes [{shape}]: no input has {dims} dims", _INPUTS),
+    "shapes_differ_in_number": ("-shapes has {given} shapes, the model has {count} inputs", _INPUTS),
+    "shape_of_other_rank": ("-shapes: input '{name:60}' has {dims} dims, not {given}", _INPUTS),
+    "axis_disagrees": (_axis_disagrees, _INPUTS),
+}
