@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         import traceback
 
         traceback.print_exc()
-        send(_refusal(TuibenchError("internal_error", kind=type(error).__name__, text=str(error)[:500])))
+        send(_refusal(TuibenchError("child_failed", kind=type(error).__name__, text=str(error)[:500])))
     return 1
 
 

@@ -12,7 +12,6 @@ from tuibench.core.machine import Places
 from tuibench.core.model import ModelState, refer
 from tuibench.core.stored import Metadata, ModelReference, Project, ProjectRow, TrashEntry, Version
 from tuibench.core.text import show
-from tuibench.present.error.words import message_words
 from tuibench.store.context import is_ulid
 from tuibench.store.project_files import ORDERS, name_after, sort_rows
 from tuibench.store.projects import untaken

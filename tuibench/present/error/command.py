@@ -99,7 +99,7 @@ COMMAND_ERRORS: dict[str, Told] = {
         "",
     ),
     "dashboard_failed": ("internal error in the dashboard; runs continue", _DEBUG),
-    "internal_error": ("internal error: {kind}: {text}", _DEBUG),
+    "command_failed": ("internal error: {kind}: {text}", _DEBUG),
     "system_error": (_system_error, ""),
     # Flags of tuibench benchmark, profile and rerun
     "unknown_flag": ("unknown flag {flag:60}", _similar_flags),

@@ -22,7 +22,7 @@ def _with_run(fields: Fields) -> str:
         return "tuibench ps shows the machine"
     if fields["resumable"]:
         resume = "saves it" if fields["state"] == activity.UNSAVED else "measures the rest"
-        return f"tuibench export {short} -x FILE writes the partial result, tuibench resume {short} {resume}"
+        return f"tuibench export {short} -x FILE writes the partial result, tuibench resume {short} " + resume
     return f"see tuibench ps --all; tuibench remove {short} removes it"
 
 

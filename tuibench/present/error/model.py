@@ -198,7 +198,7 @@ MODEL_ERRORS: dict[str, Told] = {
     # Child tasks and profiles
     "no_such_task": ("tasks are {names}", ""),
     "model_out_of_memory": ("this model needs more memory than the limit allows", "raise --memory-limit"),
-    "internal_error": ("{kind}: {text}", ""),
+    "child_failed": ("{kind}: {text}", ""),
     "cannot_be_run": ("{model} cannot be run: {why}", "give other inputs"),
     "no_inputs_to_run_on": ("the model has nothing to run on: {why}", ""),
     "no_run_recorded": (_recorded_none, "use inputs with fewer loop iterations"),
