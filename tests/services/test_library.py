@@ -18,6 +18,7 @@ from tuibench.core.machine import Places
 from tuibench.core.reason import LEGACY_TEXT, because
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.present.error.words import hint_words
+from tuibench.present.reason import reason_words
 from tuibench.runs.directory import RunDirectory
 from tuibench.services import runs as run_services
 from tuibench.services.library import Library, NeverSaved, StillRunning
@@ -265,7 +266,7 @@ def test_store_check_knows_runs_that_can_restore_lost_records(
     path.write_bytes(b"{")
     library, _ = open_library(store, replace(info(2, state), executions=executions))
     (problem,) = library.check().problems
-    assert ("tuibench resume 0002 --finish" in problem.detail) == said
+    assert ("tuibench resume 0002 --finish" in reason_words(problem.detail)) == said
 
 
 def test_unsaved_run_is_described_by_its_measurements(store: Store) -> None:

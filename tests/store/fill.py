@@ -33,7 +33,7 @@ def fill(store: Store, first: int, most: int = MOST) -> tuple[list[str], str]:
         try:
             store.benchmarks.add(result, Metadata(name=f"name {number}"))
         except StoreError as error:
-            return done, error.message
+            return done, str(error)
         done.append(result.id)
     return done, ""
 
@@ -88,7 +88,7 @@ def try_removing(store: Store, ids: list[str]) -> str:
     try:
         store.trash.remove(ids)
     except StoreError as error:
-        return error.message
+        return str(error)
     return ""
 
 

@@ -269,7 +269,7 @@ def read_back(store: Store, one: str, number: int, name: str, *, strict: bool) -
         whole = store.benchmarks.get(one)
         directory = store.benchmarks.samples(one)
     except (StoreError, UnknownId) as error:
-        return [f"{one} cannot be read: {error.message}"] if strict else []
+        return [f"{one} cannot be read: {error}"] if strict else []
     sampled = is_sampled(number)
     found = []
     if replace(whole.result, host="") != result_of(number):

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused
 from tests.store.build import make_id, make_result, make_store
 from tests.store.moody import Failing, Grudging, ReadOnly, Recording
 from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.reason import because
 from tuibench.core.stored import Metadata
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.store.disk import Disk
 
 
@@ -98,7 +101,7 @@ def test_read_only_disk_allows_reads(tmp_path: Path) -> None:
         lambda: store.benchmarks.edit(make_id(1), name="y"),
         lambda: store.trash.remove([make_id(1)]),
     ):
-        with pytest.raises(StoreReadOnly, match="the store is read-only: "):
+        with refused(StoreReadOnly, "store_read_only", root=str(tmp_path)):
             act()
     assert store.benchmarks.rows()[0].name == "x"
     next(tmp_path.glob("hosts/*/tuibench.json")).unlink()
@@ -140,8 +143,8 @@ def test_planted_file_at_a_store_path_is_refused(tmp_path: Path, name: str, kind
         planted.mkdir()
     with pytest.raises(StoreError) as caught:
         make_store(root).benchmarks.add(make_result(2), Metadata())
-    assert os.path.relpath(planted, root) in caught.value.message
-    assert caught.value.hint
+    assert os.path.relpath(planted, root) in message_words(caught.value)
+    assert hint_words(caught.value)
     if kind == "link":
         assert list(victim.iterdir()) == [] if victim.is_dir() else victim.read_text() == "precious"
     if kind == "dangling":
@@ -156,6 +159,8 @@ def test_link_planted_at_a_temporary_name_is_refused(tmp_path: Path) -> None:
     path = store._context.own().record(make_id(1))
     expected = make_store(root)._context.files.temp(path)
     Path(expected).symlink_to(victim)
-    with pytest.raises(StoreError, match=r"\.tmp of the store: a link or directory is there"):
+    with refused(
+        StoreError, "store_path_blocked", name=os.path.relpath(expected, root), why=because("link_or_directory")
+    ):
         make_store(root).benchmarks.edit(make_id(1), name="x")
     assert victim.read_text() == "precious"

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 from tinydb import TinyDB
 
+from tests.refusal import refused
 from tests.store.build import NOW, make_id, make_result, make_store
 from tuibench.core.errors import StoreDamaged, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Metadata
+from tuibench.present.error.words import message_words
+from tuibench.present.reason import reason_words
 from tuibench.store.documents import Documents
 from tuibench.store.store import Store
 
@@ -172,7 +175,7 @@ def test_damaged_record_with_previous_generation_stays_readable(root: Path) -> N
     path.write_bytes(b"\0" * 100)
     store = make_store(root)
     assert store.benchmarks.get(make_id(1)).metadata.note == ""
-    assert any("previous generation" in notice for notice in store.notices())
+    assert any(notice.code == "previous_used" for notice in store.notices())
     assert store.check(repair=True).exit_code == 0
     fresh = make_store(root)
     assert fresh.benchmarks.get(make_id(1)).result.id == make_id(1)
@@ -183,7 +186,7 @@ def test_damaged_record_with_previous_generation_stays_readable(root: Path) -> N
 def test_result_with_a_changed_number_is_refused_as_damaged(root: Path) -> None:
     damage_result(root)
     store = make_store(root)
-    with pytest.raises(StoreDamaged, match=f"^the record of {short_id(make_id(2))} is damaged$"):
+    with refused(StoreDamaged, "record_damaged", id=make_id(2)):
         store.benchmarks.get(make_id(2))
     assert store.benchmarks.get(make_id(1)).result.seconds == 12.5
     assert len(store.benchmarks.rows()) == 3
@@ -229,7 +232,7 @@ def test_check_from_another_host_reports_without_repairing(root: Path) -> None:
     store: Store = make_store(root, "another machine", is_remote=lambda path: "nfs4")
     report = store.check(repair=True)
     assert [(problem.kind, problem.repaired) for problem in report.problems] == [("unlisted", False)]
-    assert any("nfs4" in notice for notice in store.notices())
+    assert any(notice.fields.get("file_system") == "nfs4" for notice in store.notices())
 
 
 def test_quarantined_record_is_unknown_and_can_be_saved_again(root: Path) -> None:
@@ -272,16 +275,17 @@ def test_check_names_each_file_once_and_no_exception(root: Path, fault: str) -> 
         problems = [one for one in make_store(root).check(repair=repair).problems if one.kind == "damaged"]
         assert problems
         for problem in problems:
-            assert os.path.basename(problem.path) not in problem.detail.split("; kept as")[0]
-            assert not re.search(r"[A-Z]\w+Error|of the store", problem.detail), problem.detail
+            words = reason_words(problem.detail)
+            assert os.path.basename(problem.path) not in words.split("; kept as")[0]
+            assert not re.search(r"[A-Z]\w+Error|of the store", words), words
 
 
 def test_report_lists_repairable_problems_and_files_read(root: Path) -> None:
     damage_index(root)
     (problem,) = make_store(root).check().problems
-    assert problem.mendable and problem.detail == "not JSON; --repair rebuilds it from the records"
+    assert problem.mendable and reason_words(problem.detail) == "not JSON; --repair rebuilds it from the records"
     (problem,) = make_store(root).check(repair=True).problems
-    assert not problem.mendable and problem.detail == "not JSON; rebuilt from the records"
+    assert not problem.mendable and reason_words(problem.detail) == "not JSON; rebuilt from the records"
     (root / "salt").write_bytes(b"x")
     assert [one.mendable for one in make_store(root).check().problems] == [False]
     assert make_store(root).check().partial and not make_store(root).check(read_data=True).partial
@@ -292,20 +296,21 @@ def test_record_error_message_contains_no_python_terms(root: Path) -> None:
         record(root, 2).write_bytes(document)
         with pytest.raises(StoreDamaged) as caught:
             make_store(root).benchmarks.get(make_id(2))
-        assert not re.search(r"Error|'\w+'", caught.value.message), caught.value.message
+        assert not re.search(r"Error|'\w+'", message_words(caught.value)), message_words(caught.value)
 
 
 def test_lost_record_with_a_journal_can_be_saved_again(root: Path) -> None:
     cut_record(root)
     again = f"tuibench resume {short_id(make_id(2))} --finish saves it again"
     journals = [make_id(1), make_id(2), make_id(9)]
-    assert again not in make_store(root).check().problems[0].detail
-    assert f"after a repair {again}" in make_store(root).check(journals=journals).problems[0].detail
+    assert again not in reason_words(make_store(root).check().problems[0].detail)
+    assert f"after a repair {again}" in reason_words(make_store(root).check(journals=journals).problems[0].detail)
     store = make_store(root)
-    assert again in store.check(repair=True, journals=journals).problems[0].detail and store.notices() == ()
+    assert again in reason_words(store.check(repair=True, journals=journals).problems[0].detail)
+    assert store.notices() == ()
     store = make_store(root)
     assert store.check(journals=journals).problems == ()
-    assert [again in notice for notice in store.notices()] == [True]
+    assert [again in reason_words(notice) for notice in store.notices()] == [True]
     store.benchmarks.add(make_result(2), Metadata())
     for trashed in (False, True):
         if trashed:
@@ -318,4 +323,4 @@ def test_listed_benchmark_without_record_can_be_saved_again(root: Path) -> None:
     lose_record(root)
     problems = make_store(root).check(journals=[make_id(2)]).problems
     (missing,) = (problem for problem in problems if problem.kind == "missing")
-    assert f"tuibench resume {short_id(make_id(2))} --finish" in missing.detail
+    assert f"tuibench resume {short_id(make_id(2))} --finish" in reason_words(missing.detail)

@@ -14,7 +14,7 @@ from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.powerloss import Tree, lay_out
 from tests.store.disks.relay import CountingDisk
 from tuibench.core.errors import StoreDamaged
-from tuibench.core.ids import short_id
+from tuibench.core.reason import because
 from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
@@ -97,7 +97,7 @@ def look(root: Path, path: str) -> list[str]:
         try:
             result = store.benchmarks.get(one).result
         except StoreDamaged as error:
-            found += [] if one in own and short_id(one) in error.message else [f"{one}: {error.message}"]
+            found += [] if one in own and error.reason == because("record_damaged", id=one) else [f"{one}: {error}"]
         else:
             found += [] if replace(result, host="") == make_small(number) else [f"{one} tells other numbers"]
     problems = Store(root, MACHINE, disk=SyncingNothing()).check(read_data=True).problems

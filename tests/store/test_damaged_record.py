@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Metadata
+from tuibench.present.error.words import hint_words
+from tuibench.present.reason import reason_words
 from tuibench.store.store import Store
 
 PROJECT = make_id(77)
@@ -57,11 +60,11 @@ def test_restored_file_is_listed_after_a_repair_or_a_write(root: Path, mend: str
 def test_damaged_record_error_is_short(root: Path) -> None:
     store = make_store(root)
     for act in (store.benchmarks.get, lambda one: store.benchmarks.edit(one, name="x")):
-        with pytest.raises(StoreDamaged, match=f"^the record of {short_id(ONE)} is damaged$") as caught:
+        with refused(StoreDamaged, "record_damaged", id=ONE) as caught:
             act(ONE)
-        assert "store check" in caught.value.hint
+        assert "store check" in hint_words(caught.value)
     (problem,) = store.check(read_data=True).problems
-    assert problem.path == os.path.relpath(record(root), root) and "not JSON" in problem.detail
+    assert problem.path == os.path.relpath(record(root), root) and "not JSON" in reason_words(problem.detail)
 
 
 def test_damaged_record_removed_and_restored_keeps_its_project(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tinydb import TinyDB
 
+from tests.refusal import refused
 from tests.store.build import make_id, make_store
 from tuibench.core.errors import StoreConflict, StoreDamaged, UnknownId
 from tuibench.store.documents import Documents
@@ -35,7 +36,7 @@ def test_put_with_an_outdated_generation_is_refused(tmp_path: Path) -> None:
     seen = other.get(make_id(1))
     assert seen is not None
     one.put(make_id(1), {"name": "by one"}, 1)
-    with pytest.raises(StoreConflict, match="changed by another session"):
+    with refused(StoreConflict, "changed_meanwhile", name="by other"):
         other.put(make_id(1), {"name": "by other"}, seen.generation)
     now = other.get(make_id(1))
     assert now is not None
@@ -44,7 +45,7 @@ def test_put_with_an_outdated_generation_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreConflict):
         one.put(make_id(1), {"name": "new"}, 0)
     (tmp_path / "projects" / f"{make_id(1)}.json").unlink()
-    with pytest.raises(StoreConflict, match="removed meanwhile"):
+    with refused(StoreConflict, "removed_meanwhile", name="late"):
         one.put(make_id(1), {"name": "late"}, 3)
 
 
@@ -55,7 +56,7 @@ def test_damaged_document_hides_no_other(tmp_path: Path) -> None:
     (tmp_path / "projects" / f"{make_id(1)}.json").write_bytes(b"{}")
     store = make_store(tmp_path)
     assert [one.values["name"] for one in Documents(store._context, "projects").all()] == ["2"]
-    assert any(make_id(1) in notice for notice in store.notices())
+    assert any(make_id(1) in notice.fields["name"] for notice in store.notices())
 
 
 def test_put_with_a_malformed_id_is_refused(tmp_path: Path) -> None:
@@ -74,7 +75,7 @@ def test_hand_edited_document_is_read_and_kept_in_quarantine(tmp_path: Path) -> 
     documents = Documents(store._context, "projects")
     (found,) = documents.all()
     assert found.values == {"name": "b"} and path.read_bytes() == edited
-    assert [make_id(1) in notice for notice in store.notices()] == [True]
+    assert [make_id(1) in notice.fields["name"] for notice in store.notices()] == [True]
     documents.put(make_id(1), {"name": "c"}, 1)
     assert [kept.read_bytes() for kept in (tmp_path / "quarantine").iterdir()] == [edited]
     state = path.stat()

@@ -53,7 +53,7 @@ class Trial:
         try:
             done = carry_out(store, op, self.root / "scratch")
         except StoreError as error:
-            raised = error.message
+            raised = str(error)
         except OSError as error:
             return f"{self.disk.failed}: let through {error!r}"
         else:

@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tests.refusal import refused
 from tests.store.build import Clock, make_id, make_result, make_store
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.stored import Metadata
@@ -45,7 +46,7 @@ class StoreMachine(RuleBasedStateMachine):
     def add(self, session: int, number: int, name: str) -> None:
         one = make_id(number)
         if any(one in trashed for trashed in self.trash):
-            with pytest.raises(StoreError, match="is in the trash"):
+            with refused(StoreError, "benchmark_trashed", id=one):
                 self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))
             return
         row = self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))

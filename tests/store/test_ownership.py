@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused
 from tests.store.data import make_id, make_samples, make_small
 from tests.store.disks.relay import Relay
 from tests.store.history import MACHINE, prepare
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.core.stored import Metadata
+from tuibench.present.error.words import hint_words
 from tuibench.store.store import Store
 
 
@@ -109,11 +111,11 @@ def test_unreadable_store_is_not_called_readable(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     os.setresuid(12345, 12345, 0)
     try:
-        with pytest.raises(StoreReadOnly) as refused:
+        with refused(StoreReadOnly, "store_file_forbidden", readable=False) as caught:
             store.benchmarks.rows()
     finally:
         os.setresuid(0, 0, 0)
-    assert "still be read" not in refused.value.hint and f"ls -ld {tmp_path}" in refused.value.hint
+    assert "still be read" not in hint_words(caught.value) and f"ls -ld {tmp_path}" in hint_words(caught.value)
 
 
 class Unwritable(Relay):
@@ -125,6 +127,6 @@ class Unwritable(Relay):
 
 
 def test_store_without_write_permission_is_called_readable(tmp_path: Path) -> None:
-    with pytest.raises(StoreReadOnly) as refused:
+    with refused(StoreReadOnly, "store_file_forbidden", readable=True) as caught:
         Store(tmp_path, MACHINE, disk=Unwritable()).benchmarks.add(make_small(1), Metadata())
-    assert "still be read" in refused.value.hint
+    assert "still be read" in hint_words(caught.value)

@@ -107,7 +107,7 @@ def look(tree: Tree, ledger: Ledger, target: Path, *, go_on: bool) -> list[str]:
             found += differences(unsynced(target), ledger, settled=True)
         return found
     except TuibenchError as error:
-        return [f"cannot be opened: {error.message}"]
+        return [f"cannot be opened: {error}"]
     finally:
         shutil.rmtree(target)
 

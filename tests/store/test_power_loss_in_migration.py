@@ -54,7 +54,7 @@ def look_at_old(tree: Tree, rows: tuple[BenchmarkRow, ...], target: Path) -> lis
         found += [] if [(row.id, row.name, row.note) for row in fresh.benchmarks.rows()] == wanted else ["lost"]
         return found
     except TuibenchError as error:
-        return [f"cannot be opened: {error.message}"]
+        return [f"cannot be opened: {error}"]
     finally:
         shutil.rmtree(target)
 

@@ -12,7 +12,9 @@ from tests.refusal import refused
 from tests.store.build import Clock, make_id, make_result, make_store
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreReadOnly, UnknownId, UsageError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import because
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.store.documents import Documents
 from tuibench.store.project_files import sort_rows
 from tuibench.store.store import Store
@@ -56,7 +58,7 @@ def test_created_project_reads_back_equal(store: Store, tmp_path: Path) -> None:
 def test_unprintable_project_name_is_refused(store: Store, name: str) -> None:
     with pytest.raises(UsageError) as caught:
         store.projects.create(name, make_model())
-    assert caught.value.message.isprintable() and caught.value.hint
+    assert message_words(caught.value).isprintable() and hint_words(caught.value)
     made = store.projects.create("x" * 200, make_model())
     with pytest.raises(UsageError):
         store.projects.edit(made.id, name=name)
@@ -65,22 +67,22 @@ def test_unprintable_project_name_is_refused(store: Store, name: str) -> None:
 def test_project_name_in_use_is_refused(store: Store) -> None:
     first = store.projects.create("one", make_model())
     second = store.projects.create("two", make_model())
-    with pytest.raises(UsageError, match=short_id(first.id)):
+    with refused(UsageError, "project_name_taken", name="one", id=first.id):
         store.projects.create("one ", make_model())
-    with pytest.raises(UsageError, match=short_id(first.id)):
+    with refused(UsageError, "project_name_taken", name="one", id=first.id):
         store.projects.edit(second.id, name="one")
-    with pytest.raises(UsageError, match=short_id(first.id)):
+    with refused(UsageError, "project_name_taken", name="one", id=first.id):
         store.projects.duplicate(second.id, "one")
     assert store.projects.edit(second.id, name="two") == second, "its own name is no news"
 
 
 def test_adopting_the_same_content_returns_the_same_project(store: Store, clock: Clock) -> None:
     made, said = store.projects.adopt(make_model("resnet50"))
-    assert made.name == "resnet50" and said == f"a project was made for it: resnet50 ({short_id(made.id)})"
+    assert made.name == "resnet50" and said == because("project_made", project="resnet50", id=made.id)
     clock.now += 60
     moved = replace(make_model("elsewhere"), asked="copy.onnx")
     again, said = store.projects.adopt(moved)
-    assert again.id == made.id and said == "" and again.versions == made.versions
+    assert again.id == made.id and said is None and again.versions == made.versions
     assert again.modified_utc > made.modified_utc
 
 
@@ -96,10 +98,11 @@ def test_adopting_changed_content_at_the_same_path_adds_a_version(store: Store) 
     made, _ = store.projects.adopt(make_model(content="a"))
     changed, said = store.projects.adopt(make_model(content="b"))
     assert changed.id == made.id and [one.name for one in changed.versions] == ["original", "v2"]
-    assert said == f"/models/resnet.onnx has changed: it is measured as v2 of resnet ({short_id(made.id)})"
+    facts = {"path": "/models/resnet.onnx", "version": "v2", "project": "resnet", "id": made.id}
+    assert said == because("model_changed", **facts)
     assert [one.name for one in store.projects.adopt(make_model(content="c"))[0].versions][-1] == "v3"
     back, said = store.projects.adopt(make_model(content="a"))
-    assert len(back.versions) == 3 and said == ""
+    assert len(back.versions) == 3 and said is None
 
 
 def test_adopting_a_duplicated_model_returns_the_original_project(store: Store, clock: Clock) -> None:
@@ -111,7 +114,7 @@ def test_adopting_a_duplicated_model_returns_the_original_project(store: Store, 
     store.projects.touch(copy.id)
     assert store.projects.adopt(make_model())[0].id == first.id
     changed, said = store.projects.adopt(make_model(content="b"))
-    assert changed.id == first.id and "measured as v2 of resnet" in said
+    assert changed.id == first.id and said is not None and said.fields["version"] == "v2"
     assert store.projects.find("a" * 64) == store.projects.get(first.id) and store.projects.find("c" * 64) is None
     store.trash.remove([], [first.id])
     assert store.projects.adopt(make_model())[0].id == copy.id
@@ -311,7 +314,7 @@ def test_damaged_project_is_reported_and_the_others_are_read(store: Store, tmp_p
     (tmp_path / "data" / "projects" / f"{bad.id}.json").write_bytes(damage)
     again = make_store(tmp_path / "data")
     assert [row.project.name for row in again.projects.rows()] == ["good"]
-    assert any(bad.id in notice for notice in again.notices())
+    assert any(bad.id in notice.fields["name"] for notice in again.notices())
     with pytest.raises(StoreDamaged, match=bad.id):
         again.projects.get(bad.id)
     with pytest.raises(StoreDamaged):
@@ -343,7 +346,7 @@ def test_damaged_version_leaves_its_project_readable(store: Store, tmp_path: Pat
     edit_by_hand(tmp_path / "data" / "versions" / f"{made.versions[0].id}.json", "versions", change)
     again = make_store(tmp_path / "data")
     assert [one.name for one in again.projects.get(made.id).versions] == ["v2"]
-    assert any(made.versions[0].id in notice for notice in again.notices())
+    assert any(made.versions[0].id in notice.fields["name"] for notice in again.notices())
 
 
 def test_valid_hand_edit_of_a_project_is_kept(store: Store, tmp_path: Path) -> None:
@@ -377,7 +380,7 @@ def test_newer_project_is_read_and_not_written(store: Store, tmp_path: Path) -> 
     path.write_text(json.dumps(content))
     again = make_store(tmp_path / "data")
     assert again.projects.get(made.id).name == "one"
-    with pytest.raises(StoreReadOnly, match=r"tuibench 9\.9"):
+    with refused(StoreReadOnly, "newer_read_only", tool="9.9", schema=99):
         again.projects.edit(made.id, name="two")
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.errors import StoreDamaged, StoreError
-from tuibench.core.ids import short_id
+from tuibench.core.reason import because
 from tuibench.core.stored import Metadata
 from tuibench.store.atomic import replace
 from tuibench.store.disk import Disk
@@ -43,10 +44,10 @@ def test_damage_to_a_record_is_noticed_and_hides_no_other(tmp_path: Path) -> Non
         try:
             found = fresh.benchmarks.get(make_id(1))
         except StoreDamaged as error:
-            assert short_id(make_id(1)) in error.message
+            assert error.reason == because("record_damaged", id=make_id(1))
         else:
             # Only metadata may count as edited; the result is unchanged.
-            assert any(path.name in notice for notice in fresh.notices())
+            assert any(path.name in notice.fields["name"] for notice in fresh.notices())
             assert found.result == sound.result
         assert fresh.benchmarks.get(make_id(0)).metadata.note == "a note"
         report = make_store(tmp_path).check(read_data=True)
@@ -61,7 +62,7 @@ def test_damaged_record_head_is_not_used_by_an_index_rebuild(tmp_path: Path) -> 
     lose_index(tmp_path)
     fresh = make_store(tmp_path)
     assert fresh.benchmarks.rows() == (row,)
-    assert any(path.name in notice for notice in fresh.notices())
+    assert any(path.name in notice.fields["name"] for notice in fresh.notices())
 
 
 def test_replace_with_a_head_that_is_not_json_is_refused(tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ class Lying(Disk):
 def test_replace_that_reads_back_differently_is_refused(tmp_path: Path) -> None:
     make_store(tmp_path).benchmarks.add(make_result(1), Metadata(name="before"))
     data = record(tmp_path, 1).read_bytes()
-    with pytest.raises(StoreError, match="does not read back"):
+    with refused(StoreError, "store_call_failed", why=because("write_not_read_back")):
         make_store(tmp_path, disk=Lying()).benchmarks.edit(make_id(1), name="after")
     assert record(tmp_path, 1).read_bytes() == data
 
@@ -127,7 +128,7 @@ def test_link_among_the_samples_is_refused(tmp_path: Path) -> None:
     work.mkdir()
     (work / "a.z").symlink_to("/etc/passwd")
     store = make_store(tmp_path / "data")
-    with pytest.raises(StoreError, match="plain files"):
+    with refused(StoreError, "store_path_blocked", why=because("samples_not_files")):
         store.benchmarks.add(make_result(1), Metadata(), work)
     assert store.benchmarks.rows() == ()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.activity import UNSAVED, RunInfo
 from tuibench.core.errors import ExitCode
+from tuibench.core.reason import Reason
 from tuibench.core.units import count_of, size
 from tuibench.core.value import dataclass
 
@@ -128,7 +129,7 @@ class Problem:
     """unlisted, missing, damaged, stale, leftover, unfinished, newer, edited."""
     path: str
     """Path relative to the store."""
-    detail: str
+    detail: Reason | None
     repaired: bool = False
     mendable: bool = False
     """True if `store check --repair` would act on it."""

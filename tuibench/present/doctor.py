@@ -13,6 +13,7 @@ from tuibench.core.record import to_plain
 from tuibench.core.stored import NEWER, Problem, StoreReport
 from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, percent, size
+from tuibench.present.reason import reason_words
 
 WIDTH = 100
 _LABEL = 11
@@ -272,13 +273,15 @@ def store_report(report: StoreReport, *, ascii_only: bool = False, width: int | 
 
 def store_json(report: StoreReport) -> str:
     """Return the report as JSON."""
-    return json.dumps({"schema": SCHEMA, **to_plain(report), "exit_code": report.exit_code}, indent=1) + "\n"
+    problems = [to_plain(one) | {"detail": reason_words(one.detail, _MAX_CHARS)} for one in report.problems]
+    plain = to_plain(report) | {"problems": problems}
+    return json.dumps({"schema": SCHEMA, **plain, "exit_code": report.exit_code}, indent=1) + "\n"
 
 
 def _lines(problem: Problem, width: int | None) -> Iterator[str]:
     mark = "repaired" if problem.repaired else "newer" if problem.kind == NEWER else "PROBLEM"
     where = f"{mark} {show(problem.path, _MAX_CHARS)}"
-    detail = f": {show(problem.detail, _MAX_CHARS)}" if problem.detail else ""
+    detail = f": {reason_words(problem.detail, _MAX_CHARS)}" if problem.detail else ""
     what = _WORDS.get(problem.kind, show(problem.kind, 40)) + detail
     if width is None or len(where) + len(what) + 2 <= width:
         yield f"{where}: {what}"

@@ -29,6 +29,7 @@ from tuibench.core.units import count_of, percent, seconds, size
 from tuibench.present.error.run import holder_words
 from tuibench.present.error.tables import HINTS, MESSAGES
 from tuibench.present.profile.reason import PROFILE_WORDS, cause_words
+from tuibench.present.store import STORE_WORDS
 
 Fields = Mapping[str, Any]
 
@@ -428,6 +429,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",
     "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
     **PROFILE_WORDS,
+    **STORE_WORDS,
     **MESSAGES,
     # Outputs that were not checked, or differ
     "check_off": "--no-check",

@@ -152,7 +152,11 @@ class Services:
 
     def notices(self) -> tuple[str, ...]:
         """Return the store's messages for the user; () if the store was never opened."""
-        return self.store.notices() if "store" in self.__dict__ else ()
+        if "store" not in self.__dict__:
+            return ()
+        from tuibench.present.reason import all_words  # lazy: only commands that open the store need words
+
+        return all_words(self.store.notices())
 
     def close(self) -> None:
         """End the child processes that count costs, so that nothing remains in TMPDIR."""

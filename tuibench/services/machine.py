@@ -17,6 +17,7 @@ from tuibench.core import engine
 from tuibench.core.engine import REGISTRY, timed
 from tuibench.core.errors import StoreError
 from tuibench.core.machine import EngineChoice, Machine
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.core.stored import TrashEntry
 from tuibench.engines import factory
@@ -28,6 +29,7 @@ from tuibench.host.kernel_files import Tree, load_words, read_cpu_times
 from tuibench.host.system import find_mount, is_remote
 from tuibench.host.topology import Topology, read_topology
 from tuibench.present.error.words import message_words
+from tuibench.present.reason import all_words, reason_words
 from tuibench.services.detached_runner import engine_probe
 from tuibench.store.store import Store
 from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 
 _LOOK_S = 0.2
+_PATHS = frozenset({"name", "path", "root"})
+"""Fields of a problem of the store that may name a directory."""
 
 
 class MachineFacts:
@@ -216,8 +220,8 @@ def store_facts(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
         "bytes": _size(real),
         "file_system": kind or None,
         "network": is_remote(real, root),
-        "problem": _unnamed(store.probe(), directory),
-        "notices": list(store.notices()),
+        "problem": reason_words(_unnamed(store.probe())),
+        "notices": list(all_words(store.notices())),
     }
     return facts | {"private": {"directory": str(directory), "mount_point": point}}
 
@@ -262,11 +266,12 @@ def _describe(entries: Sequence[TrashEntry]) -> Facts:
     }
 
 
-def _unnamed(problem: str, directory: Path) -> str:
-    """Remove directory names, which may be private, from the problem; the report has its own field for them."""
-    for path in (directory, *directory.parents[:-1]):
-        problem = problem.replace(str(path), "its directory")
-    return problem
+def _unnamed(problem: Reason | None) -> Reason | None:
+    """Return the problem without paths, which may be private; the report has its own field for them."""
+    if problem is None:
+        return None
+    fields = {name: "" if name in _PATHS and os.path.isabs(value) else value for name, value in problem.fields.items()}
+    return Reason(problem.code, fields)
 
 
 def _end_of(removed_utc: str) -> str | None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo, RunRow, Snapshot
 from tuibench.core.errors import StoreError
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.present.reason import all_words, reason_words
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, NONSENSE
 from tuibench.runs.observer import RunObserver, StateContext, judge_run, read_state
@@ -58,7 +60,7 @@ class Monitor:
         self._projects: dict[tuple[str, str, str], str] = {}
         """Projects by key, cached until the store changes."""
         self._looks = 0
-        self._unwritable = ""
+        self._unwritable: Reason | None = None
         self._one_at_a_time = threading.Lock()
 
     def look(self) -> Snapshot:
@@ -79,8 +81,8 @@ class Monitor:
             return Snapshot(
                 mark,
                 tuple(known.row for known in self._known.values() if known.row is not None),
-                ((f"results may not be saved: {self._unwritable}",) if self._unwritable else ())
-                + self._store.notices(),
+                ((f"results may not be saved: {reason_words(self._unwritable)}",) if self._unwritable else ())
+                + all_words(self._store.notices()),
                 tuple(known.ended for known in self._known.values() if known.ended is not None),
             )
 

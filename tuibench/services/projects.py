@@ -10,8 +10,8 @@ from tuibench.core.activity import ALIVE
 from tuibench.core.errors import ModelError, StoreError, UnknownId, UsageError
 from tuibench.core.machine import Places
 from tuibench.core.model import ModelState, refer
+from tuibench.core.reason import Reason, because
 from tuibench.core.stored import Metadata, ModelReference, Project, ProjectRow, TrashEntry, Version
-from tuibench.core.text import show
 from tuibench.store.context import is_ulid
 from tuibench.store.project_files import ORDERS, name_after, sort_rows
 from tuibench.store.projects import untaken
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tuibench.services.runs import Runs
 
 
+_Placed = tuple[str | None, Reason | None]
+"""The id of a project, and what was changed for a new result."""
 SORTS = tuple(ORDERS)
 """Sort keys of lists."""
 
@@ -96,10 +98,6 @@ class Projects:
             return found.id if found is not None else project, ()
         return found.id, (f"{source.asked} is no model of this project: the result belongs to {found.name}",)
 
-    def adopt(self, model: ModelReference) -> tuple[Project, str]:
-        """Return the project of a measured model, and a message for the user, '' if none."""
-        return self._store.projects.adopt(model)
-
     def edit(
         self,
         token: str,
@@ -164,13 +162,13 @@ def place(store: Store, result: RunResult, metadata: Metadata) -> tuple[Metadata
     if model is None and not wanted:
         return replace(metadata, project=None), ""
     try:
-        found, said = _named(store, wanted, model, metadata.rerun_of) if wanted else _adopted(store, model)
+        found, changed = _named(store, wanted, model, metadata.rerun_of) if wanted else _adopted(store, model)
     except (StoreError, UsageError) as error:
-        from tuibench.present.error.words import message_words  # lazy: the first rows do not need it
-
         # Save the measurement without a project; the user can assign one later.
-        return replace(metadata, project=None), f"it belongs to no project: {message_words(error)}"
-    return replace(metadata, project=found), said
+        found, changed = None, because("no_project", why=error.reason)
+    from tuibench.present.reason import reason_words  # lazy: the first rows do not need it
+
+    return replace(metadata, project=found), reason_words(changed)
 
 
 def find_project(store: Store, asked: str, sha256: str = "", path: str = "") -> str:
@@ -201,19 +199,19 @@ def _first_model(result: RunResult) -> ModelReference | None:
     return next((found for source, summary in pairs if (found := refer(source.asked, summary)) is not None), None)
 
 
-def _adopted(store: Store, model: ModelReference | None) -> tuple[str | None, str]:
+def _adopted(store: Store, model: ModelReference | None) -> _Placed:
     if model is None:
-        return None, ""
-    project, said = store.projects.adopt(model)
-    return project.id, said
+        return None, None
+    project, changed = store.projects.adopt(model)
+    return project.id, changed
 
 
-def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: str | None) -> tuple[str | None, str]:
+def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: str | None) -> _Placed:
     try:
         found = store.projects.resolve(wanted)
         repeated = any(row.id == rerun_of and row.project == found for row in store.benchmarks.rows())
         if model is None or not (repeated or store.projects.get(found).holds_file(model.file.path)):
-            return store.projects.touch(found).id, ""
+            return store.projects.touch(found).id, None
         # A stand-in for a model of this project is a version of it: measured again, or as its file is now.
         return found, store.projects.add_version(found, model)[1]
     except UnknownId:
@@ -223,4 +221,4 @@ def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: st
             # The project of the run was deleted: an id is no name for a new project.
             return _adopted(store, model)
         made = store.projects.create(wanted, model)
-        return made.id, f"a project was made for it: {show(made.name, 80)}"
+        return made.id, because("named_project_made", project=made.name)

@@ -16,6 +16,7 @@ from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ModelError, StoreError, StoreNewer, UnknownId, UsageError
 from tuibench.core.ids import make_ulid, resolve
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.core.schema import schema_of
 from tuibench.core.spec import BenchmarkSpec
@@ -162,13 +163,15 @@ class Runs:
             wanted = f"{show(str(self._settings.places.runs), 120)}: {reason_words(why)}"
             notes.append(f"runs cannot be saved in {wanted}; this one is saved in {root}")
         problem = self._store.probe()
-        notes += [f"the store cannot be written ({problem}): the result stays with the run"] if problem else []
+        notes += (
+            [f"the store cannot be written ({reason_words(problem)}): the result stays with the run"] if problem else []
+        )
         request |= self._identity(problem)
         request["card"] = to_plain(options.metadata)
         request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
         return root / request["id"], request, tuple(notes)
 
-    def _identity(self, problem: str) -> dict[str, str]:
+    def _identity(self, problem: Reason | None) -> dict[str, str]:
         """Return the ids of run and machine; draw the run's id without the store if that is unusable."""
         if problem:
             return {"id": _draw_id(), "host_id": self._host_id()}

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Sequence
 
 from tuibench.core.value import dataclass
-from tuibench.store.disk import CREATE, DIRECTORY, READ, Disk
+from tuibench.store.disk import CREATE, DIRECTORY, READ, BadWrite, Disk
 
 HEAD = 256
 """Bytes at the beginning of a file that identify its generation."""
@@ -77,7 +77,7 @@ def replace(
             disk.fsync(fd)
             written = _stamp(disk, fd)
             if written.size != len(data) or written.head != data[:HEAD]:
-                raise OSError(errno.EIO, "written data does not read back")
+                raise BadWrite("write_not_read_back")
             verify(written.head)
         finally:
             disk.close(fd)
@@ -196,7 +196,7 @@ def _open_regular(disk: Disk, path: str) -> int:
         raise
     if not regular:
         disk.close(fd)
-        raise Foreign("not a regular file")
+        raise Foreign(path)
     return fd
 
 
@@ -210,7 +210,7 @@ def _write_out(disk: Disk, fd: int, data: bytes) -> None:
     while view:
         taken = disk.write(fd, view)
         if taken <= 0:
-            raise OSError(errno.EIO, "no more bytes are accepted")
+            raise BadWrite("write_refused")
         view = view[taken:]
 
 

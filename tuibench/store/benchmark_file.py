@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.headline import to_facts
-from tuibench.core.ids import short_id
+from tuibench.core.reason import because
 from tuibench.core.record import from_plain, pause_collector, to_compact, to_plain, written
 from tuibench.core.schema import NEWEST, REASONS
 from tuibench.core.spec import KINDS
@@ -49,6 +49,14 @@ _ALL = itemgetter(*_NAMES)
 _KINDS = dict(zip(_NAMES, _TYPES, strict=True))
 _LATER: dict[str, Any] = {"kind": "", _FACTS: {}, "headline": ""}
 """Optional fields of a row, with their defaults."""
+
+
+class InvalidRow(TypeError):
+    """A row that lacks a column, or has a value of another type; the reason says which."""
+
+    def __init__(self, code: str, **fields: Any) -> None:
+        super().__init__(code)
+        self.reason = because(code, **fields)
 
 
 def summarize(result: RunResult) -> dict[str, Any]:
@@ -86,7 +94,7 @@ def summarize(result: RunResult) -> dict[str, Any]:
 
 
 def join_metadata(summary: Mapping[str, Any], metadata: Metadata, generation: int) -> BenchmarkRow:
-    """Return the whole row; raise TypeError for an invalid summary. Fields of newer versions are dropped."""
+    """Return the whole row; raise InvalidRow for an invalid summary. Fields of newer versions are dropped."""
     own = {
         "name": metadata.name,
         "note": metadata.note,
@@ -114,14 +122,14 @@ def to_document(row: BenchmarkRow) -> dict[str, Any]:
 
 
 def to_row(document: Mapping[str, Any]) -> BenchmarkRow:
-    """Return a row of the index; raise TypeError if it is invalid. Unknown fields are dropped."""
+    """Return a row of the index; raise InvalidRow if it is invalid. Unknown fields are dropped."""
     try:
         values = _ALL(document)
     except KeyError:
         values = _older(document)
     if tuple(map(type, values)) != _TYPES:
         wrong = next(name for name, value, kind in zip(_NAMES, values, _TYPES, strict=True) if type(value) is not kind)
-        raise TypeError(f"{wrong} of a row is no {'number' if wrong in _NUMBERS else 'text'}")
+        raise InvalidRow("column_invalid", column=wrong, is_number=wrong in _NUMBERS)
     return BenchmarkRow(*values)
 
 
@@ -130,7 +138,7 @@ def _older(document: Mapping[str, Any]) -> tuple[Any, ...]:
     try:
         return tuple(_ALL({**_LATER, **document}))
     except KeyError as error:
-        raise TypeError(f"a row without {error}") from error
+        raise InvalidRow("column_missing", column=str(error.args[0])) from error
 
 
 def _used_batch(used: Any) -> int | None:
@@ -145,7 +153,6 @@ SUMMARY, METADATA, RESULT = "summary", "card", "result"
 KIND = "kind"
 _RECORD_FILE_KINDS = KINDS | {""}
 _FIRST = 8192
-_CHECK = "`tuibench store check --read-data` reports what is wrong with it; with --repair it is moved to quarantine."
 _RESULT = b", " + encode_name(RESULT) + b": "
 _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 
@@ -214,8 +221,7 @@ class RecordFiles:
             return self._read(path)
         except StoreDamaged as error:
             # A check of the store gives the details and the path.
-            short = short_id(os.path.basename(path).removesuffix(FILE))
-            raise StoreDamaged(f"the record of {short} is damaged", _CHECK) from error
+            raise StoreDamaged("record_damaged", id=os.path.basename(path).removesuffix(FILE)) from error
 
     def _read(self, path: str) -> Record | None:
         loaded = self.sealing.load(path, RECORD)
@@ -223,7 +229,7 @@ class RecordFiles:
             return None
         try:
             return self._check(path, loaded)
-        except (Unreadable, TypeError) as error:
+        except (Unreadable, InvalidRow) as error:
             if loaded.beyond:
                 raise self._damage(path, error, loaded) from error
             found = None if loaded.from_previous else self.sealing.load(path + PREVIOUS, RECORD, fall_back=False)
@@ -231,10 +237,10 @@ class RecordFiles:
             if found is not None:
                 try:
                     record = self._check(path, found)
-                except (Unreadable, TypeError):
+                except (Unreadable, InvalidRow):
                     record = None
                 if record is not None:
-                    self.sealing.say(f"{name} is damaged ({error}): its previous generation is used")
+                    self.sealing.say(because("previous_used", name=name, why=error.reason))
                     return record
             raise self._damage(path, error, loaded) from error
 
@@ -245,7 +251,7 @@ class RecordFiles:
             return None
         try:
             self._check(path, loaded)
-        except (Unreadable, TypeError) as error:
+        except (Unreadable, InvalidRow) as error:
             raise self._damage(path, error, loaded) from error
         return loaded
 
@@ -280,10 +286,7 @@ class RecordFiles:
         try:
             return _to_result(record.loaded.tables[RESULT]["1"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            damage = StoreDamaged(
-                f"{self.sealing.files.name(path)} of the store has a form that this version cannot read",
-                "The version of tuibench that wrote it can.",
-            )
+            damage = StoreDamaged("record_form_unknown", name=self.sealing.files.name(path))
             raise self.sealing.misfit(path, record.loaded, damage) from error
 
     def read_row(self, path: str) -> BenchmarkRow:
@@ -302,8 +305,8 @@ class RecordFiles:
         tables = loaded.tables if loaded is not None and loaded.beyond else {}
         return tuple(tables.get(name, {}).get("1", {}) for name in (SUMMARY, METADATA))
 
-    def _damage(self, path: str, error: Exception, loaded: Loaded) -> StoreError:
-        return self.sealing.misfit(path, loaded, damaged(self.sealing.files.name(path), str(error)))
+    def _damage(self, path: str, error: Unreadable | InvalidRow, loaded: Loaded) -> StoreError:
+        return self.sealing.misfit(path, loaded, damaged(self.sealing.files.name(path), error.reason))
 
     def peek_row(self, path: str) -> BenchmarkRow | None:
         """Return the row from a record's head; None if it is not sound or the file has another length."""
@@ -335,14 +338,14 @@ class RecordFiles:
             if hashlib.sha256(encoded).hexdigest() != loaded.header.marks.get(_SHA):
                 encoded = encode_table(tables[RESULT])
             if hashlib.sha256(encoded).hexdigest() != loaded.header.marks.get(_SHA):
-                raise Unreadable("its result is not the one that was measured")
+                raise Unreadable("result_not_measured")
             summary = tables.get(SUMMARY, {}).get("1")
             if not loaded.sound or summary is None:
                 summary = summarize(_to_result(tables[RESULT]["1"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Unreadable("its tables are not those of a benchmark") from error
+            raise Unreadable("tables_of_no_benchmark") from error
         if any(type(getattr(metadata, field.name)) not in (str, type(None)) for field in fields(Metadata)):
-            raise Unreadable("its metadata is invalid")
+            raise Unreadable("metadata_invalid")
         record = Record(loaded, summary, metadata, encoded)
         join_metadata(summary, metadata, record.generation)
         return record

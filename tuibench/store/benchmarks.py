@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.headline import fact_texts
-from tuibench.core.ids import draw_ulid, short_id
+from tuibench.core.ids import draw_ulid
+from tuibench.core.reason import because
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
-from tuibench.core.text import show
 from tuibench.store.benchmark_file import Record, RecordFiles
 from tuibench.store.context import Context, HostLayout, check_ulid
 from tuibench.store.documents import Sweeper
@@ -217,7 +217,7 @@ class Benchmarks:
                     with self.writing(layout):
                         derived += count
             except StoreNewer as error:
-                self._context.notices.say(error.message)
+                self._context.notices.say(error.reason)
         return derived
 
     def index_bytes(self) -> int:
@@ -341,14 +341,12 @@ class Benchmarks:
         try:
             act()
         except StoreError as error:
-            self._context.notices.say(str(error))
+            self._context.notices.say(error.reason)
 
     def _refuse_trashed(self, ulid: str) -> None:
         # Saved beside its trashed record, the benchmark could never be restored.
         if self._trash is not None and ulid in self._trash.ids():
-            raise StoreError(
-                f"{short_id(ulid)} is in the trash", f"`tuibench trash restore {short_id(ulid)}` brings it back."
-            )
+            raise StoreError("benchmark_trashed", id=ulid)
 
     def _read_or_none(self, path: str) -> Record | None:
         # The added result is authoritative, so a damaged record of it is set aside and written again.
@@ -357,7 +355,7 @@ class Benchmarks:
         except StoreDamaged:
             kept = self._context.sealing.set_aside(path, self._context.now_utc().replace(":", ""))
             name, aside = self._context.files.name(path), self._context.files.name(kept)
-            self._context.notices.say(f"{name} was damaged; it is kept as {aside} and written again")
+            self._context.notices.say(because("record_written_again", name=name, kept=aside))
             return None
 
     def _list(self, derive: bool) -> Listing:
@@ -374,4 +372,4 @@ class Benchmarks:
 
 
 def _unknown(ulid: str) -> UnknownId:
-    return UnknownId(f"no benchmark has the id {show(ulid, 60)}", "`tuibench list` shows them.")
+    return UnknownId("no_such_benchmark", id=ulid)

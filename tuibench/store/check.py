@@ -8,17 +8,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
-from tuibench.core.ids import short_id
+from tuibench.core.reason import Reason, because
 from tuibench.core.schema import NEWEST
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoreReport
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmark_file import RecordFiles
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import PROJECTS, RECORD, SAMPLES, VERSIONS, Context, HostLayout, is_ulid, ulid_in
-from tuibench.store.disk import damaged, refuse_newer
+from tuibench.store.disk import damaged, drop_name, refuse_newer
 from tuibench.store.documents import projects_lock
 from tuibench.store.envelope import DOCUMENT, INDEX, SCHEMA, read_header, to_header
-from tuibench.store.file_check import FileCheck, Findings, RecordCheck, State, TrashCheck, how_to_save
+from tuibench.store.file_check import FileCheck, Findings, RecordCheck, State, TrashCheck
 from tuibench.store.index import Index, clear_dirty, find_dirty, to_rows
 from tuibench.store.sealed import QUARANTINE, Loaded
 from tuibench.store.trash import Trash
@@ -57,13 +57,13 @@ class DocumentCheck:
         try:
             self._context.host_id(False)
         except StoreDamaged as error:
-            self._file.findings.add("damaged", "salt", error.message)
+            self._file.findings.add("damaged", "salt", error.reason)
 
     def _load(self, path: str) -> Loaded | None:
         loaded = self._file.quiet.load(path, DOCUMENT, fall_back=False)
         kind = os.path.basename(os.path.dirname(path))
         if loaded is not None and "1" not in loaded.tables.get(kind, {}):
-            damage = damaged(self._context.files.name(path), f"it contains none of the {kind}")
+            damage = damaged(self._context.files.name(path), because("document_missing", table=kind))
             raise self._file.quiet.misfit(path, loaded, damage)
         return loaded
 
@@ -118,7 +118,7 @@ class HostCheck:
         done = dict(self._trash.finish(self._layout)) if self._repair else {}
         for name in names:
             path = self._context.files.name(os.path.join(self._layout.trash, name))
-            detail = done.get(name) or ("completed" if self._repair else "the next writer completes it")
+            detail = done.get(name) or because("removal_completed" if self._repair else "removal_pending")
             self._findings.mend("unfinished", path, detail, self._repair and not done.get(name))
 
     def _look_at_leftovers(self) -> None:
@@ -131,7 +131,7 @@ class HostCheck:
                 ulid, _, rest = name.partition(".")
                 orphan = is_ulid(ulid) and "." + rest in (SAMPLES, RECORD + PREVIOUS) and ulid + RECORD not in names
                 if orphan:
-                    self._file.quarantine("leftover", os.path.join(directory, name), "without a record")
+                    self._file.quarantine("leftover", os.path.join(directory, name), because("without_record"))
 
     def _look_at_index(self) -> None:
         files, path = self._context.files, self._layout.index
@@ -140,13 +140,14 @@ class HostCheck:
             loaded = self._load_index(path)
         except StoreDamaged as error:
             self._rewrite_index()
-            then = "; rebuilt from the records" if self._repair else "; --repair rebuilds it from the records"
-            self._findings.mend("damaged", files.name(path), error.message + then, self._repair)
+            detail = "list_rebuilt" if self._repair else "list_rebuildable"
+            why = drop_name(error.reason, files.name(path))
+            self._findings.mend("damaged", files.name(path), because(detail, why=why), self._repair)
             return
         if loaded is None:
             if self._index.ids_on_disk():
                 self._rewrite_index()
-                self._findings.mend("missing", files.name(path), "the list is made from the records", self._repair)
+                self._findings.mend("missing", files.name(path), because("list_made"), self._repair)
             return
         if loaded.beyond:
             self._file.add_newer(path, refuse_newer(files.name(path), loaded.header.schema, loaded.header.tool))
@@ -171,7 +172,7 @@ class HostCheck:
         there = set(self._index.ids_on_disk())
         put, drop = [], []
 
-        def note(kind: str, name: str, detail: str) -> None:
+        def note(kind: str, name: str, detail: Reason) -> None:
             if self._frozen:
                 self._findings.add(kind, name, detail)
             else:
@@ -181,17 +182,17 @@ class HostCheck:
             name = files.name(self._layout.record(ulid)) if is_ulid(ulid) else files.name(self._layout.index)
             if ulid not in there:
                 drop.append(ulid)
-                again = self._file.recall(self._layout.record(ulid)) if is_ulid(ulid) else ""
-                note("missing", name, f"listed, but the record is missing{again}")
+                run = self._file.run_of(self._layout.record(ulid)) if is_ulid(ulid) else ""
+                note("missing", name, because("record_not_found", run=run, repaired=self._repair))
                 continue
             row = self._row(ulid)
             if row is None:
                 continue
             if ulid not in listed:
-                note("unlisted", name, "a record that is not in the index")
+                note("unlisted", name, because("record_not_listed"))
                 put.append(row)
             elif not _agree(listed[ulid], row) and row.status != NEWER:
-                note("stale", name, "the index row differs from the record")
+                note("stale", name, because("row_differs"))
                 put.append(row)
         if may:
             gone = [one for one in there if not files.kind(self._layout.record(one))]
@@ -268,7 +269,7 @@ def _recall_lost(context: Context, trash: Trash, findings: Findings, journals: C
     for ulid in sorted(aside.intersection(journals).difference(trash.ids())):
         is_reported = any(ulid in problem.path for problem in findings.problems)
         if not is_reported and not any(context.files.kind(layout.record(ulid)) for layout in layouts):
-            context.notices.say(f"{short_id(ulid)} was damaged and is in quarantine: {how_to_save(ulid)}")
+            context.notices.say(because("record_in_quarantine", run=ulid))
 
 
 _FIRST = 4096
@@ -359,11 +360,11 @@ class Migration:
         stated, _ = read_header(beginning[0])
         name = self._context.files.name(path)
         if stated is None:
-            self._findings.add("damaged", name, "its header cannot be read; run `store check`")
+            self._findings.add("damaged", name, because("header_unreadable"))
             return False
         schema = to_header(stated).schema
         if schema > NEWEST:
-            self._findings.add("newer", name, "written by a newer version: it is left as it is")
+            self._findings.add("newer", name, because("left_to_newer"))
         return schema < SCHEMA
 
     def _put_back(self, path: str, backup: str) -> None:
@@ -372,4 +373,4 @@ class Migration:
             self._context.files.rename(backup, path)
             self._context.files.sync_directory(os.path.dirname(path))
         except StoreError as error:
-            self._context.notices.say(error.message)
+            self._context.notices.say(error.reason)

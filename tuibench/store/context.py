@@ -12,9 +12,8 @@ from dataclasses import field
 from datetime import UTC, datetime
 
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
-from tuibench.core.text import show
+from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
-from tuibench.store.disk import damaged
 from tuibench.store.files import Files
 from tuibench.store.lock import StoreLock, Waiting
 from tuibench.store.sealed import QUARANTINE, Sealing
@@ -53,9 +52,7 @@ def ulid_in(name: str) -> str:
 def check_ulid(name: str) -> str:
     """Return the name for use in a path; raise UnknownId if it is not an id."""
     if not is_ulid(name):
-        raise UnknownId(
-            f"{show(name, 60)!r} is not an id", "Ids have 26 letters and digits; `tuibench list` shows them."
-        )
+        raise UnknownId("no_ulid", id=name)
     return name
 
 
@@ -112,9 +109,9 @@ class HostLayout:
 class Notices:
     """Notices not yet shown to the user, each once: hand edits, damage, newer schemas."""
 
-    said: dict[str, None] = field(default_factory=dict)
+    said: dict[Reason, None] = field(default_factory=dict)
 
-    def say(self, notice: str) -> None:
+    def say(self, notice: Reason) -> None:
         """Add a notice."""
         self.said[notice] = None
 
@@ -124,7 +121,7 @@ class Notices:
         try:
             yield
         except (StoreDamaged, StoreNewer) as error:
-            self.say(str(error))
+            self.say(error.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +162,7 @@ class Context:
                 found.append(layout)
             except StoreReadOnly as error:
                 if not quiet:
-                    self.notices.say(error.message)
+                    self.notices.say(error.reason)
         return found
 
     def _own_id(self) -> str | None:
@@ -173,7 +170,7 @@ class Context:
         try:
             return self.host_id(False)
         except StoreDamaged as error:
-            self.notices.say(str(error))
+            self.notices.say(error.reason)
             return None
 
     def layout(self, host: str) -> HostLayout:
@@ -193,10 +190,7 @@ class Context:
         if layout.id == self._own_id():
             return
         if kind := self.is_remote(layout.directory):
-            raise StoreReadOnly(
-                f"results of host {layout.id} can only be changed there: the store is on {kind}",
-                "Run the command on that machine.",
-            )
+            raise StoreReadOnly("other_host_only", host=layout.id, file_system=kind)
 
     def now_utc(self) -> str:
         """Return the time in the format of records."""
@@ -251,9 +245,5 @@ class HostIdentity:
         if found is None:
             return None
         if not _FORM.fullmatch(found[0]):
-            raise damaged(
-                SALT,
-                "it is not 64 hexadecimal digits",
-                "Restore it from a backup, or remove it: this machine then counts as a new host. No data is lost.",
-            )
+            raise StoreDamaged("salt_damaged", name=SALT, why=because("salt_misshapen"))
         return bytes.fromhex(found[0].decode("ascii"))

@@ -10,9 +10,7 @@ from pathlib import Path
 
 from tuibench.core.errors import StoreError
 from tuibench.core.machine import Places
-from tuibench.core.text import show
-
-_HINT = "set TUIBENCH_HOME to a directory of your own"
+from tuibench.core.reason import because, error_text
 
 
 def find_places(environ: Mapping[str, str]) -> Places:
@@ -53,10 +51,9 @@ def _claim(path: Path) -> Path:
         path.mkdir(mode=0o700, exist_ok=True)
         private = is_private(path)
     except OSError as error:
-        raise StoreError(f"{show(str(path))} cannot be used: {error.strerror}", _HINT) from error
+        raise StoreError("home_unusable", path=str(path), why=error_text(error.strerror or "")) from error
     if not private:
-        what = "it is a link, belongs to another user, or others can write to it"
-        raise StoreError(f"{show(str(path))} cannot be used: {what}", _HINT)
+        raise StoreError("home_unusable", path=str(path), why=because("open_to_others"))
     return path
 
 

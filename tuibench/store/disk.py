@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, cast
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly, TooManyFiles
-from tuibench.core.text import show
+from tuibench.core.reason import Reason, because, error_text
 
 READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 """Nonblocking: a pipe planted at a name of the store would block its reader for ever."""
@@ -132,20 +132,24 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _IN_THE_WAY = frozenset({errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.EEXIST})
 
 
-_OF_THE_STORE = " of the store"
-_DAMAGED = " is damaged: "
-_READABLE = "What is in the store can still be read and exported."
+class BadWrite(OSError):
+    """A disk that reported a write it did not make; the reason says what was seen."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(errno.EIO, code)
+        self.reason = because(code)
 
 
-def damaged(name: str, why: str, hint: str = "") -> StoreDamaged:
+def damaged(name: str, why: Reason) -> StoreDamaged:
     """Return the error for a file that differs from what was written."""
-    aside = "`tuibench store check --read-data --repair` moves it to quarantine; other files stay unchanged."
-    return StoreDamaged(f"{name}{_OF_THE_STORE}{_DAMAGED}{why}", hint or aside)
+    return StoreDamaged("store_file_damaged", name=name, why=why)
 
 
-def drop_name(message: str, name: str) -> str:
-    """Return a message without the leading file name."""
-    return message.removeprefix(name).removeprefix(_OF_THE_STORE).removeprefix(_DAMAGED).removeprefix(": ").lstrip()
+def drop_name(reason: Reason, name: str) -> Reason:
+    """Return the reason without the name of its file, for a report that names the file itself."""
+    if reason.fields.get("name") != name:
+        return reason
+    return Reason(reason.code, {field: value for field, value in reason.fields.items() if field != "name"})
 
 
 def explain(error: OSError, name: str, root: str) -> StoreError:
@@ -153,27 +157,29 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
 
     Errors that affect all files name the store. The reason comes first, as lines are cut at their end.
     """
-    why = error.strerror or "the system gives no reason"
+    why = _cause(error)
     if error.errno == errno.EROFS:
-        return StoreReadOnly(f"the store is read-only: {root}", _READABLE)
+        return StoreReadOnly("store_read_only", root=root)
     if error.errno in _FULL:
-        full = "the disk of the store is full" if error.errno == errno.ENOSPC else "the quota of the store is used up"
-        return StoreError(f"{full}: {root}", "Make room on that disk, or empty the trash with `tuibench trash empty`.")
+        return StoreError("disk_full" if error.errno == errno.ENOSPC else "quota_used_up", root=root)
     above = os.path.isabs(name) and error.errno in _NO_PLACE
     if above or (name == os.curdir and error.errno == errno.ENOENT):
         # A missing place does not explain why it cannot be made.
-        more = "" if error.errno == errno.ENOENT else f": {why}"
-        return StoreReadOnly(f"no store can be made in {root}{more}", "TUIBENCH_HOME=DIR keeps it elsewhere.")
+        return StoreReadOnly("no_place_for_store", root=root, why=None if error.errno == errno.ENOENT else why)
     if error.errno in _NOT_OURS:
         path = os.path.join(root, name)
-        hint = _READABLE if _is_readable(path) else f"This user may not read it: `ls -ld {show(path, 200)}` shows why."
-        return StoreReadOnly(f"{_call(name)}: {why}", hint)
+        return StoreReadOnly("store_file_forbidden", name=name, why=why, path=path, readable=_is_readable(path))
     if error.errno == errno.EMFILE:
-        limit = TooManyFiles()
-        return StoreError(limit.message, limit.hint)
+        return StoreError.from_reason(TooManyFiles().reason)
     if error.errno in _IN_THE_WAY:
-        return in_the_way(name, f"an unexpected file is there: {why}")
-    return StoreError(f"{_call(name)}: {why}", "`tuibench store check` reports damage.")
+        return in_the_way(name, because("unexpected_file", why=why))
+    return StoreError("store_call_failed", name=name, why=why)
+
+
+def _cause(error: OSError) -> Reason:
+    if isinstance(error, BadWrite):
+        return error.reason
+    return error_text(error.strerror) if error.strerror else because("cause_unknown")
 
 
 def _is_readable(path: str) -> bool:
@@ -183,32 +189,16 @@ def _is_readable(path: str) -> bool:
     return os.access(path, os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK)
 
 
-def in_the_way(name: str, what: str) -> StoreError:
+def in_the_way(name: str, why: Reason) -> StoreError:
     """Return the error for a foreign link, pipe or directory at a store path; it is neither followed nor replaced."""
-    return StoreError(f"{_call(name)}: {what}", "Inspect it and move it away.")
+    return StoreError("store_path_blocked", name=name, why=why)
 
 
 def refuse_newer(name: str, schema: int, tool: str) -> StoreNewer:
     """Return the error for writing a file with an unknown newer schema."""
-    return StoreNewer(
-        f"{name} of the store was written by {_name_tool(tool)} (schema {schema}), which this version can only read",
-        "Use that version, or a newer one, to change it.",
-    )
+    return StoreNewer("newer_read_only", name=name, schema=schema, tool=tool)
 
 
 def cannot_show(name: str, schema: int, tool: str) -> StoreNewer:
     """Return the error for a newer version's file without readable content."""
-    return StoreNewer(
-        f"{name} of the store was written by {_name_tool(tool)} (schema {schema}): this version cannot show it",
-        "Use that version or a newer one; the file is intact.",
-    )
-
-
-def _call(name: str) -> str:
-    if os.path.isabs(name):
-        return name
-    return f"the directory{_OF_THE_STORE}" if name == os.curdir else name + _OF_THE_STORE
-
-
-def _name_tool(tool: str) -> str:
-    return f"tuibench {show(tool, 30)}" if tool else "a newer tuibench"
+    return StoreNewer("newer_not_shown", name=name, schema=schema, tool=tool)

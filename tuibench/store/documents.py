@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tuibench.core.errors import StoreConflict
-from tuibench.core.text import show
+from tuibench.core.reason import because
 from tuibench.core.value import dataclass
 from tuibench.store.atomic import PREVIOUS, Stamp
 from tuibench.store.context import PROJECTS, RECORD, VERSIONS, Context, check_ulid, ulid_in
@@ -73,7 +73,7 @@ class Documents:
             return None
         values = loaded.tables.get(self._kind, {}).get("1")
         if values is None:
-            damage = damaged(self._context.files.name(path), f"it contains none of the {self._kind}")
+            damage = damaged(self._context.files.name(path), because("document_missing", table=self._kind))
             raise self._context.sealing.misfit(path, loaded, damage)
         document = Document(id, values, loaded.header.generation, loaded.header if loaded.beyond else None)
         self._kept[id] = loaded.stamp, document
@@ -86,11 +86,8 @@ class Documents:
             old = self._context.sealing.load(path, DOCUMENT)
             there = old.header.generation if old is not None else 0
             if there != generation:
-                name = show(values.get("name", id), 60)
-                raise StoreConflict(
-                    f"{name} was changed by another session meanwhile" if old else f"{name} was removed meanwhile",
-                    "Read the current version, then change it.",
-                )
+                name = str(values.get("name", id))
+                raise StoreConflict("changed_meanwhile" if old else "removed_meanwhile", name=name)
             header, stamp = self._context.sealing.write_tables(path, {self._kind: {"1": dict(values)}}, old)
             document = Document(id, dict(values), header.generation)
             self._kept[id] = stamp, document

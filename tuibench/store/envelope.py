@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
+from tuibench.core.reason import because
 from tuibench.core.record import pause_collector
 from tuibench.core.schema import BENCHMARK, NEWEST
 from tuibench.core.value import dataclass
@@ -28,7 +29,11 @@ _DECODER = json.JSONDecoder()
 
 
 class Unreadable(Exception):
-    """Not a file of the store: no JSON, or no tables in it."""
+    """Not a file of the store: no JSON, or no tables in it; the reason says which."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.reason = because(code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ def check_head(head: bytes) -> None:
     """Check that the metadata in a newly written head is valid JSON."""
     stated, _ = read_header(head)
     if stated is None or to_header(stated).generation < 1:
-        raise Unreadable("the head that was written is not JSON")
+        raise Unreadable("head_not_json")
 
 
 def read_header(head: bytes) -> tuple[dict[str, Any] | None, int]:
@@ -132,11 +137,11 @@ def _read_tables(data: bytes) -> Tables:
         with pause_collector():
             value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise Unreadable("not JSON") from error
+        raise Unreadable("not_json") from error
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
-        raise Unreadable("JSON, but no tables")
+        raise Unreadable("no_tables")
     if not all(isinstance(document, dict) for table in value.values() for document in table.values()):
-        raise Unreadable("tables, but not of documents")
+        raise Unreadable("no_documents")
     return value
 
 

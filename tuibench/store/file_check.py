@@ -10,7 +10,7 @@ from enum import Enum
 from functools import partial
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
-from tuibench.core.ids import short_id
+from tuibench.core.reason import Reason, because
 from tuibench.core.stored import NEWER, Problem, StoreReport
 from tuibench.core.value import dataclass
 from tuibench.store.atomic import PREVIOUS
@@ -44,11 +44,11 @@ class Findings:
         self.checked, self.read, self.migrated = before.checked, before.read, before.migrated
         self.problems[:] = before.problems
 
-    def add(self, kind: str, path: str, detail: str) -> None:
+    def add(self, kind: str, path: str, detail: Reason) -> None:
         """Add a problem that no repair mends; `detail` need not name the file again."""
         self.problems.append(Problem(kind, path, drop_name(detail, path)))
 
-    def mend(self, kind: str, path: str, detail: str, done: bool) -> None:
+    def mend(self, kind: str, path: str, detail: Reason, done: bool) -> None:
         """Add a problem that a repair mends or has mended."""
         mendable = not done and not self.repair
         self.problems.append(Problem(kind, path, drop_name(detail, path), done, mendable))
@@ -121,22 +121,20 @@ class FileCheck:
             return State.NEWER
         if loaded.newer:
             # Only the newer version can tell if the edit is valid.
-            detail = f"of a schema that this version cannot write (schema {loaded.header.schema})"
-            self.findings.add("edited", name, detail)
+            self.findings.add("edited", name, because("edited_newer", schema=loaded.header.schema))
         elif not loaded.sound:
             if self.repair and accept is not None:
                 accept(path)
             elif self.repair:
                 self.quiet.write_tables(path, loaded.tables, loaded)
-            detail = "accepted, with the original in quarantine" if self.repair else "the repair accepts it"
-            self.findings.mend("edited", name, detail, self.repair)
+            detail = "edit_accepted" if self.repair else "edit_acceptable"
+            self.findings.mend("edited", name, because(detail), self.repair)
         return State.USABLE
 
     def add_newer(self, path: str, error: StoreNewer) -> None:
         """Report a file that only a newer version can check; leave it unchanged."""
         self.findings.read += 1
-        name = self.context.files.name(path)
-        self.findings.add(NEWER, name, drop_name(error.message, name).removeprefix("was "))
+        self.findings.add(NEWER, self.context.files.name(path), error.reason)
 
     def look_at_previous(self, path: str) -> None:
         """Check the generation kept beside a file."""
@@ -151,12 +149,13 @@ class FileCheck:
         except Unreadable:
             sound = False
         if not sound:
-            self.quarantine("damaged", previous, "previous generation")
+            self.quarantine("damaged", previous, because("previous_generation"))
 
-    def quarantine(self, kind: str, path: str, detail: str) -> None:
+    def quarantine(self, kind: str, path: str, why: Reason) -> None:
         """Report a file or directory; a repair moves it to the quarantine."""
-        kept = f": kept as {put_aside(self.context, path)}" if self.repair else ""
-        self.findings.mend(kind, self.context.files.name(path), detail + kept, self.repair)
+        kept = put_aside(self.context, path) if self.repair else ""
+        detail = because("moved_aside", why=why, kept=kept)
+        self.findings.mend(kind, self.context.files.name(path), detail, self.repair)
 
     def sweep(self, directories: Iterable[str]) -> None:
         """Report temporary files of dead writers; a repair removes them."""
@@ -164,33 +163,34 @@ class FileCheck:
         for path in (path for directory in directories for path in sweeper.find(directory)):
             if self.repair:
                 self.context.files.remove(path)
-            self.findings.mend("leftover", self.context.files.name(path), "of a writer that died", self.repair)
+            self.findings.mend("leftover", self.context.files.name(path), because("writer_died"), self.repair)
 
     def _damaged(self, path: str, name: str, error: StoreError, load: Load) -> State:
         if not isinstance(error, StoreDamaged):
             # A link or a failing disk: moving files would not help.
-            self.findings.add("damaged", name, error.message)
+            self.findings.add("damaged", name, error.reason)
             return State.USABLE
         previous = path + PREVIOUS
         usable = self._is_usable(previous, load)
-        if not self.repair:
-            then = "its previous version is intact" if usable else f"it has no previous version{self.recall(path)}"
-            self.findings.mend("damaged", name, f"{error.message}; {then}", done=False)
-            return State.USABLE
-        kept = put_aside(self.context, path)
-        if usable:
+        kept = put_aside(self.context, path) if self.repair else ""
+        if usable and self.repair:
             self.context.files.rename(previous, path)
             self.context.files.sync_directory(path.rpartition("/")[0])
-        then = "its previous version was restored" if usable else f"it has no previous version{self.recall(path)}"
-        self.findings.mend("damaged", name, f"{drop_name(error.message, name)}; kept as {kept}; {then}", True)
-        return State.USABLE if usable else State.GONE
+        detail = because(
+            "damaged_file",
+            why=drop_name(error.reason, name),
+            kept=kept,
+            has_previous=usable,
+            run=self.run_of(path),
+            repaired=self.repair,
+        )
+        self.findings.mend("damaged", name, detail, self.repair)
+        return State.USABLE if usable or not self.repair else State.GONE
 
-    def recall(self, path: str) -> str:
-        """Return the hint for a lost record whose run can save it again."""
+    def run_of(self, path: str) -> str:
+        """Return the run whose journal can save a lost record again; '' if none can."""
         ulid = os.path.basename(path).removesuffix(RECORD)
-        if ulid not in self.journals:
-            return ""
-        return f"; {'' if self.repair else 'after a repair '}{how_to_save(ulid)}"
+        return ulid if ulid in self.journals else ""
 
     def _is_usable(self, path: str, load: Load) -> bool:
         try:
@@ -199,11 +199,6 @@ class FileCheck:
             return True
         except StoreError:
             return False
-
-
-def how_to_save(ulid: str) -> str:
-    """Return the hint with the command that saves a run's journal."""
-    return f"tuibench resume {short_id(ulid)} --finish saves it again from the journal of its run"
 
 
 class RecordCheck:
@@ -240,9 +235,9 @@ class RecordCheck:
                     zlib.decompress(found[0])
                 findings.read += 1
             except zlib.error:
-                self._file.quarantine("damaged", path, "the samples cannot be unpacked")
+                self._file.quarantine("damaged", path, because("samples_unreadable"))
             except StoreError as error:
-                findings.add("damaged", files.name(path), error.message)
+                findings.add("damaged", files.name(path), error.reason)
 
 
 class TrashCheck:
@@ -266,22 +261,18 @@ class TrashCheck:
             return  # restored or deleted since it was listed
         manifest = os.path.join(directory, NAME)
         try:
-            missing = read_manifest(self._file.quiet, directory) is None
-            why = "it is not there"
+            missing = because("manifest_missing") if read_manifest(self._file.quiet, directory) is None else None
         except StoreNewer:
             # Only the newer version knows the layout; the files can still be checked.
-            missing, why = False, ""
+            missing = None
         except StoreError as error:
-            missing, why = True, error.message
-        if missing:
+            missing = drop_name(error.reason, files.name(manifest))
+        if missing is not None:
             # Without a manifest the origins are unknown, so quarantine the whole removal.
-            kept = (
-                f"; the whole removal is kept as {put_aside(self._file.context, directory)}"
-                if self._file.repair
-                else ""
-            )
+            kept = put_aside(self._file.context, directory) if self._file.repair else ""
+            detail = because("removal_moved_aside", why=missing, kept=kept)
             self._file.findings.checked += 1
-            self._file.findings.mend("damaged", files.name(manifest), why + kept, self._file.repair)
+            self._file.findings.mend("damaged", files.name(manifest), detail, self._file.repair)
             return
         self._file.look(manifest, self._load)
         for name in files.names(directory):

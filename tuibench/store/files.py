@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tuibench.core.errors import StoreError
-from tuibench.core.units import size
+from tuibench.core.reason import Reason, because
 from tuibench.store import atomic
 from tuibench.store.atomic import Foreign, Stamp
 from tuibench.store.disk import CREATE, LOCK, NAMELESS, Disk, explain, in_the_way
@@ -113,7 +113,7 @@ class Files:
         except FileExistsError:
             made = False
             if path != self.root and self.kind(path) != "directory":
-                raise in_the_way(self.name(path), "a directory belongs there, and it is none") from None
+                raise in_the_way(self.name(path), because("not_directory")) from None
         try:
             atomic.sync_directory(self.disk, os.path.dirname(path))
         except PermissionError:
@@ -212,7 +212,7 @@ class Files:
 
     def _explain(self, error: Foreign | OSError, path: str) -> StoreError:
         if isinstance(error, Foreign):
-            return in_the_way(self.name(path), str(error))
+            return in_the_way(self.name(path), because("not_regular_file"))
         self.forget_directories()
         return explain(error, self.name(path), self.root)
 
@@ -228,10 +228,8 @@ class Files:
             if not kind:
                 return temp
             if kind != "file":
-                raise in_the_way(self.name(temp), "a link or directory is there")
-        raise StoreError(
-            f"{self.name(directory)} of the store: no free name", "`tuibench store check` finds leftovers."
-        )
+                raise in_the_way(self.name(temp), because("link_or_directory"))
+        raise StoreError("no_free_name", name=self.name(directory))
 
 
 def parse_temp(name: str) -> tuple[str, int] | None:
@@ -246,27 +244,24 @@ _TRY = bytes(1 << 16)
 _NO_NAMELESS = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
 
 
-def probe_store(files: Files) -> str:
-    """Return '' if a result could be saved, else the reason."""
+def probe_store(files: Files) -> Reason | None:
+    """Return why no result could be saved; None if one could."""
     directory = files.root
     while not files.is_directory(directory):
         above = os.path.dirname(directory)
         if _is_something(files, directory):
-            return f"{directory} is not a directory that can be entered"
+            return because("place_not_entered", path=directory)
         if above == directory:
-            return f"nothing of {files.root} is there"
+            return because("place_missing", path=files.root)
         directory = above
     try:
         _write_something(files, directory)
         room = files.disk.room(directory)
     except OSError as error:
-        explained = explain(error, directory, files.root)
-        return explained.message.replace(" of the store:", ":", 1)
+        return explain(error, directory, files.root).reason
     except StoreError as error:
-        return error.message
-    if room < ROOM_BYTES:
-        return f"only {size(room)} left on the store's disk, of {size(ROOM_BYTES)} that a sweep may need"
-    return ""
+        return error.reason
+    return because("little_room", bytes=room, needed_bytes=ROOM_BYTES) if room < ROOM_BYTES else None
 
 
 def _is_something(files: Files, path: str) -> bool:
@@ -363,7 +358,7 @@ def move_samples(files: Files, source: str, target: str) -> frozenset[str]:
     for name in names:
         path = os.path.join(source, name)
         if files.kind(path) != "file":
-            raise in_the_way(path, "samples are plain files")
+            raise in_the_way(path, because("samples_not_files"))
         files.take_in(path)
         move_file(files, path, os.path.join(target, name))
     if names:

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
+from tuibench.core.reason import because
 from tuibench.core.record import pause_collector
 from tuibench.core.stored import BenchmarkRow
 from tuibench.store.atomic import Stamp
-from tuibench.store.benchmark_file import RecordFiles, damaged_row, foreign_row, to_document, to_row
+from tuibench.store.benchmark_file import InvalidRow, RecordFiles, damaged_row, foreign_row, to_document, to_row
 from tuibench.store.context import PROJECTS, VERSIONS, Context, HostLayout, is_ulid, ulid_in
 from tuibench.store.envelope import RowEncoder, Tables
 from tuibench.store.files import Files
@@ -151,11 +152,12 @@ class Index:
             return (records or self._records).read_row(self._layout.record(ulid))
         except (StoreDamaged, FileNotFoundError) as error:
             if records is None:
-                self._sealing.say(str(error))
+                missing = because("record_missing", name=self._sealing.files.name(self._layout.record(ulid)))
+                self._sealing.say(error.reason if isinstance(error, StoreDamaged) else missing)
             return damaged_row(ulid)
         except StoreNewer as error:
             if records is None:
-                self._sealing.say(error.message)
+                self._sealing.say(error.reason)
             return foreign_row(ulid, (records or self._records).read_foreign(self._layout.record(ulid)))
 
     def _derive_whatever(self, ulid: str) -> BenchmarkRow:
@@ -163,12 +165,12 @@ class Index:
         try:
             return self.derive(ulid)
         except StoreError as error:
-            self._sealing.say(str(error))
+            self._sealing.say(error.reason)
             return damaged_row(ulid)
 
     def _take_rows(self, loaded: Loaded) -> None:
         if loaded.beyond and TABLE not in loaded.tables:
-            raise StoreDamaged("the layout of the index is unknown to this version")
+            raise StoreDamaged("list_form_unknown")
         self._kept = loaded.stamp, to_rows(loaded.tables)
 
     def _places(self) -> dict[str, int]:
@@ -179,12 +181,8 @@ class Index:
         ids = self.ids_on_disk()
         if damage is not None or ids:
             name = self._sealing.files.name(self._layout.index)
-            why, then = "is not there", ""
-            if isinstance(damage, StoreNewer):
-                why = "has another form"
-            elif damage is not None:
-                why, then = "is not as it was written", "; the next change keeps a copy of it in quarantine"
-            self._sealing.say(f"{name} {why}: the list is made from the {len(ids)} records themselves{then}")
+            seen = "list_newer" if isinstance(damage, StoreNewer) else "list_damaged"
+            self._sealing.say(because("list_missing" if damage is None else seen, name=name, records=len(ids)))
         with pause_collector():
             rows = [to_document(self._derive_whatever(ulid)) for ulid in ids]
         return {TABLE: {str(number): row for number, row in enumerate(rows, 1)}}
@@ -198,9 +196,9 @@ def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
             for number in table:
                 int(number)
             return tuple(map(to_row, table.values()))
-    except (TypeError, ValueError) as error:
-        why = str(error) if isinstance(error, TypeError) else "a row without a number"
-        raise StoreDamaged(f"it contains an invalid row: {why}") from error
+    except (InvalidRow, ValueError) as error:
+        why = error.reason if isinstance(error, InvalidRow) else because("row_without_number")
+        raise StoreDamaged("list_row_invalid", why=why) from error
 
 
 _SUFFIX = ".doubt"

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
 from tuibench.core.errors import StoreBusy
-from tuibench.core.text import show
+from tuibench.core.reason import because
 from tuibench.core.value import dataclass
 from tuibench.store.disk import LOCK, READ, in_the_way
 from tuibench.store.files import Files
@@ -89,7 +89,7 @@ class StoreLock:
                     raise error from None
             try:
                 if not stat.S_ISREG(self._files.disk.fstat(fd).st_mode):
-                    raise in_the_way(self._files.name(self._path), "not a regular file")
+                    raise in_the_way(self._files.name(self._path), because("not_regular_file"))
             except BaseException:
                 self._files.disk.close(fd)
                 raise
@@ -133,21 +133,23 @@ class StoreLock:
 
     def _busy(self, fd: int | None) -> StoreBusy:
         if fd is None:
-            return StoreBusy("the store is busy: another part of this session is writing", "Try again in a moment.")
+            return StoreBusy("store_busy_here")
         try:
             stated = json.loads(self._files.disk.read(fd, _TEXT, 0))
             pid, host = int(stated["pid"]), str(stated["host"])
             command, since = str(stated["command"]), float(stated["since"])
         except (OSError, ValueError, TypeError, KeyError):
-            return StoreBusy("the store is locked by another process", "Try again in a moment.")
-        there = f" on {show(host, 60)}" if host != self._waiting.machine else ""
-        seconds = max(self._waiting.clock() - since, 0.0)
-        at = datetime.fromtimestamp(since, tz=UTC).strftime("%H:%M:%S UTC")
-        stopped = not there and read_state(self._files, pid) in ("T", "t")
-        message = f"the store is busy: pid {pid}{there}, {show(command, 80)}, for {seconds:.0f} s, since {at}"
-        if stopped:
-            return StoreBusy(f"{message}; it is stopped", f"`kill -CONT {pid}` resumes it, `kill -KILL {pid}` ends it.")
-        return StoreBusy(message, "Try again when it is done.")
+            return StoreBusy("store_locked")
+        here = host == self._waiting.machine
+        stopped = here and read_state(self._files, pid) in ("T", "t")
+        return StoreBusy(
+            "store_holder_stopped" if stopped else "store_busy",
+            pid=pid,
+            host="" if here else host,
+            command=command,
+            s=max(self._waiting.clock() - since, 0.0),
+            since=datetime.fromtimestamp(since, tz=UTC).strftime("%H:%M:%S"),
+        )
 
 
 def read_state(files: Files, pid: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tuibench.core.errors import StoreError, UsageError
 from tuibench.core.model import public_name, remote_scheme
+from tuibench.core.reason import because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.stored import BenchmarkRow, FileStamp, ModelReference, Project, ProjectRow, Version
 from tuibench.core.text import MAX_NAME_CHARS, show
@@ -64,11 +65,11 @@ def check_name(name: str) -> str:
     """Return the name to store for user input; raise UsageError if it cannot be shown or typed."""
     trimmed = name.strip()
     if not trimmed:
-        raise UsageError("a project needs a name", "such as --name 'resnet on the new servers'")
+        raise UsageError("project_name_missing")
     if len(trimmed) > MAX_NAME_CHARS:
-        raise UsageError(f"the name has {len(trimmed)} characters", f"give one of at most {MAX_NAME_CHARS}")
+        raise UsageError("project_name_long", count=len(trimmed), most=MAX_NAME_CHARS)
     if show(trimmed, MAX_NAME_CHARS) != trimmed:
-        raise UsageError(f"the name contains unprintable characters: {show(trimmed, 80)}", "give one without it")
+        raise UsageError("project_name_unprintable", name=trimmed)
     return trimmed
 
 
@@ -114,7 +115,7 @@ def _misfit(kind: str, document: Document) -> StoreError:
     name = f"{kind}/{document.id}.json"
     if document.newer is not None:
         return cannot_show(name, document.newer.schema, document.newer.tool)
-    return damaged(name, f"it does not have the shape of its {kind}")
+    return damaged(name, because("document_misshapen", table=kind))
 
 
 ORDERS: dict[str, tuple[Callable[[ProjectRow], tuple[str, ...]], bool]] = {

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from tuibench.core.errors import StoreConflict, StoreError, UnknownId, UsageError
-from tuibench.core.ids import LENGTH, draw_ulid, resolve, short_id, short_ids
+from tuibench.core.ids import LENGTH, draw_ulid, resolve, short_ids
+from tuibench.core.reason import Reason, because
 from tuibench.core.stored import ModelReference, Project, ProjectRow, Version
-from tuibench.core.text import show
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import PROJECTS, VERSIONS, Context
 from tuibench.store.documents import Documents
@@ -87,8 +87,8 @@ class Projects:
         named = [one.id for one in every if one.name == _normal(token)]
         if len(named) > 1:
             # An undo may restore a name that was reused meanwhile.
-            shown = ", ".join(short_ids(named).values())
-            raise UnknownId(f"{len(named)} projects are called {show(token, 80)}", f"Name one by its id: {shown}")
+            ids = list(short_ids(named).values())
+            raise UnknownId("same_project_names", count=len(named), name=token, ids=ids)
         return named[0] if named else resolve(token, [one.id for one in every], {}, "project")
 
     def create(
@@ -100,8 +100,8 @@ class Projects:
             self._check_free(name)
             return self._make(name, model, description, dims or {})
 
-    def adopt(self, model: ModelReference) -> tuple[Project, str]:
-        """Return the project of a measured model and a note on changes, '' if none.
+    def adopt(self, model: ModelReference) -> tuple[Project, Reason | None]:
+        """Return the project of a measured model, and what was changed for it, None if nothing.
 
         Equal content belongs to the same project; other content at a known path becomes a new version. Among several
         projects the oldest wins, so a copy does not take runs from its original.
@@ -111,27 +111,26 @@ class Projects:
             if held is not None:
                 project, version = held
                 self._refresh(version, model)
-                return self.touch(project.id), ""
+                return self.touch(project.id), None
             every = self._oldest_first()
             for project in every:
                 if any(version.model.file.path == model.file.path for version in project.versions):
                     added = self._add_version(project, model)
-                    said = f"{show(model.file.path)} has changed: it is measured as {added.name} of {_call(project)}"
-                    return self.touch(project.id), said
+                    return self.touch(project.id), _measured_as("model_changed", added, project)
             name = untaken(name_after(model), {one.name for one in every})
             made = self._make(name, model, "", {})
-            return made, f"a project was made for it: {_call(made)}"
+            return made, because("project_made", project=made.name, id=made.id)
 
-    def add_version(self, id: str, model: ModelReference) -> tuple[Project, str]:  # noqa: A002
-        """Add a model to this project wherever its file is; the note is '' if the project already has it."""
+    def add_version(self, id: str, model: ModelReference) -> tuple[Project, Reason | None]:  # noqa: A002
+        """Add a model to this project wherever its file is; the reason is None if the project already has it."""
         with self._projects.lock.hold():
             project = self.get(id)
             for version in project.versions:
                 if version.model.sha256 == model.sha256:
                     self._refresh(version, model)
-                    return self.touch(id), ""
+                    return self.touch(id), None
             added = self._add_version(project, model)
-            return self.touch(id), f"{show(model.file.path)} is measured as {added.name} of {_call(project)}"
+            return self.touch(id), _measured_as("version_added", added, project)
 
     def find(self, sha256: str) -> Project | None:
         """Return the oldest project with a model of this content."""
@@ -242,8 +241,7 @@ class Projects:
     def _check_free(self, name: str) -> None:
         for project in self.all():
             if project.name == name:
-                what = f"a project is called {show(name, 80)} already: {short_id(project.id)}"
-                raise UsageError(what, "give another name")
+                raise UsageError("project_name_taken", name=name, id=project.id)
 
     def _draw(self) -> str:
         taken = (*self._projects.ids(), *self._versions.ids(), *self._trashed())
@@ -272,9 +270,9 @@ def untaken(name: str, taken: set[str]) -> str:
     return found
 
 
-def _call(project: Project) -> str:
-    return f"{show(project.name, 80)} ({short_id(project.id)})"
+def _measured_as(code: str, version: Version, project: Project) -> Reason:
+    return because(code, path=version.model.file.path, version=version.name, project=project.name, id=project.id)
 
 
 def _unknown(ulid: str) -> UnknownId:
-    return UnknownId(f"no project has the id {show(ulid, 60)}", "`tuibench project list` shows them.")
+    return UnknownId("no_such_project", id=ulid)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.core.reason import Reason, because
 from tuibench.core.schema import NEWEST
 from tuibench.core.value import dataclass
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
@@ -27,7 +28,7 @@ from tuibench.store.envelope import (
 )
 from tuibench.store.files import Files
 
-Say = Callable[[str], None]
+Say = Callable[[Reason], None]
 
 QUARANTINE = "quarantine"
 """Directory for damaged files, in each host directory and in the root."""
@@ -85,8 +86,8 @@ class Sealing:
             previous = self._load_previous(path, kind, stamp) if fall_back else None
             name = self.files.name(path)
             if previous is None:
-                raise damaged(name, str(error)) from error
-            self.say(f"{name} is damaged ({error}): its previous generation is used")
+                raise damaged(name, error.reason) from error
+            self.say(because("previous_used", name=name, why=error.reason))
             return previous
 
     def _load_previous(self, path: str, kind: str, stamp: Stamp) -> Loaded | None:
@@ -102,13 +103,13 @@ class Sealing:
     def _present(self, path: str, kind: str, data: bytes, stamp: Stamp, *, strict: bool = False) -> Loaded:
         opened: Opened = unseal(data)
         if strict and not opened.sound:
-            raise Unreadable("not as it was written")
+            raise Unreadable("not_as_written")
         name = self.files.name(path)
         header = opened.header
         if not opened.sound:
-            self.say(f"{name} was changed outside tuibench; `store check` confirms the edit")
+            self.say(because("edited_outside", name=name))
         if header.schema > NEWEST:
-            self.say(str(refuse_newer(name, header.schema, header.tool)))
+            self.say(refuse_newer(name, header.schema, header.tool).reason)
         tables = migrate_tables(kind, opened.tables, header.schema)
         raw = data if kind == RECORD and opened.sound else b""
         return Loaded(tables, header, stamp, opened.sound, raw=raw)

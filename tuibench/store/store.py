@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tuibench import __version__
 from tuibench.core.errors import StoreReadOnly
+from tuibench.core.reason import Reason
 from tuibench.core.stored import StoreReport
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, HostIdentity, Notices, is_alive
@@ -76,7 +77,7 @@ class Store:
         """Return this machine's id and create it if needed; raise StoreReadOnly if that is impossible."""
         found = self._identity.find(True)
         if found is None:
-            raise StoreReadOnly("this machine has no id in the store", "Make the data directory writable once.")
+            raise StoreReadOnly("host_without_id")
         return found
 
     @property
@@ -107,14 +108,14 @@ class Store:
 
         return replace(migrate_store(self._context, self.benchmarks), derived=self.benchmarks.derive_facts(tell))
 
-    def probe(self) -> str:
-        """Return '' if the store is writable and has enough space, else the reason."""
+    def probe(self) -> Reason | None:
+        """Return why no result could be saved; None if the store is writable and has enough space."""
         return probe_store(self._context.files)
 
     def _trashed_projects(self) -> tuple[str, ...]:
         return tuple(one for entry in self.trash.entries() for one in entry.projects)
 
-    def notices(self) -> tuple[str, ...]:
+    def notices(self) -> tuple[Reason, ...]:
         """Return the notices: hand edits, damage, newer schemas."""
         return tuple(self._context.notices.said)
 

@@ -11,14 +11,13 @@ from typing import Any
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.ids import make_ulid, short_id
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.stored import DAMAGED, BenchmarkRow, TrashEntry
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 from tuibench.store.benchmark_file import to_document, to_row
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, HostLayout, is_ulid
-from tuibench.store.disk import damaged
 from tuibench.store.documents import ProjectFiles, projects_lock
 from tuibench.store.envelope import DOCUMENT
 from tuibench.store.files import measure, move_tree, sync_names
@@ -33,7 +32,11 @@ _TABLE = "trash"
 
 
 class Outside(ValueError):
-    """A path leads out of the store."""
+    """A path leads out of the store; the reason says which."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.reason = because("path_leads_out", path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +92,9 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
             _check_inside(move.name)
         operator.index(manifest.sequence)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        why = str(error) if isinstance(error, Outside) else "it is not the manifest of a removal"
-        hint = "The removed files are next to it; restore them by hand."
-        raise sealing.misfit(path, loaded, damaged(sealing.files.name(path), why, hint)) from error
+        why = error.reason if isinstance(error, Outside) else because("no_manifest_form")
+        damage = StoreDamaged("manifest_damaged", name=sealing.files.name(path), why=why)
+        raise sealing.misfit(path, loaded, damage) from error
     return manifest
 
 
@@ -103,7 +106,7 @@ def load_manifest(sealing: Sealing, directory: str) -> Loaded | None:
 def _check_inside(path: str) -> None:
     # An edited manifest must not lead a move out of the store.
     if os.path.isabs(path) or not path or ".." in path.split(os.sep):
-        raise Outside(f"{show(path)} leads out of the store")
+        raise Outside(path)
 
 
 IndexOf = Callable[[HostLayout], Index]
@@ -130,10 +133,7 @@ class Removals:
         files = self._context.files
         for move in manifest.moves:
             if files.kind(self._source(move.source)):
-                raise StoreError(
-                    f"{move.source} of the store is there again: it cannot be restored over",
-                    "Remove the newer one first.",
-                )
+                raise StoreError("restore_blocked", name=move.source)
         self._rename(layout, manifest.id, "", RESTORING)
         self._finish_restoring(layout, manifest)
 
@@ -159,10 +159,7 @@ class Removals:
             if all(one.endswith(".tmp") for one in files.names(directory)):
                 self._delete(layout, directory)
                 return
-            raise StoreDamaged(
-                f"{files.name(directory)} of the store has lost its manifest",
-                "The removed files are in it; restore them by hand.",
-            )
+            raise StoreDamaged("manifest_lost", name=files.name(directory))
         self._check_list(layout)
         if name.endswith(MOVING):
             self._finish_moving(layout, manifest)
@@ -266,7 +263,7 @@ class Trash:
             by_host.setdefault(layout.id, (layout, []))[1].append(one)
         for one in projects:
             if not self._projects.paths(one):
-                raise UnknownId(f"no project has the id {show(one, 60)}", "`tuibench project` shows them.")
+                raise UnknownId("no_such_project", id=one)
         own = self._context.own()
         if projects or not by_host:
             by_host.setdefault(own.id, (own, []))
@@ -307,11 +304,11 @@ class Trash:
         if id is None:
             last = max((part for part in parts if part.manifest.by == own), key=_order, default=None)
             if last is None:
-                raise UnknownId("there is nothing to undo", "The trash of this machine is empty.")
+                raise UnknownId("nothing_to_undo")
             id = last.manifest.id  # noqa: A001
         wanted = [part for part in parts if part.manifest.id == id]
         if not wanted:
-            raise UnknownId(f"nothing in the trash has the id {show(id, 60)}", "`tuibench trash` lists the removals.")
+            raise UnknownId("no_such_removal", id=id)
         return wanted
 
     def _next_sequence(self) -> int:
@@ -339,16 +336,16 @@ class Trash:
         """Return the removals interrupted by crashes."""
         return self._removals.unfinished(layout)
 
-    def finish(self, layout: HostLayout) -> list[tuple[str, str]]:
-        """Complete interrupted removals; return (name, '' or the error) of each. Needs the host's lock held."""
-        done = []
+    def finish(self, layout: HostLayout) -> list[tuple[str, Reason | None]]:
+        """Complete interrupted removals; return (name, why it failed) of each. Needs the host's lock held."""
+        done: list[tuple[str, Reason | None]] = []
         for name in self.unfinished(layout):
             try:
                 self._removals.finish(layout, name)
-                done.append((name, ""))
+                done.append((name, None))
             except (StoreDamaged, StoreNewer) as error:
-                self._context.notices.say(str(error))
-                done.append((name, str(error)))
+                self._context.notices.say(error.reason)
+                done.append((name, error.reason))
         return done
 
     def _describe(self, layout: HostLayout, entry: str, ids: Sequence[str], projects: Sequence[str]) -> Manifest:
@@ -365,7 +362,7 @@ class Trash:
             # Move the record last: while it exists the benchmark is complete.
             found = [name for name in files.names(layout.directory_of(one)) if name.startswith(one + ".")]
             if not found:
-                raise UnknownId(f"no benchmark has the id {show(one, 60)}", "Another session has removed it meanwhile.")
+                raise UnknownId("benchmark_gone", id=one)
             found.sort(key=lambda name: name == os.path.basename(layout.record(one)))
             paths += [os.path.join(layout.directory_of(one), name) for name in found]
         for one in projects:

@@ -2,6 +2,116 @@
 
 from __future__ import annotations
 
-from tuibench.present.error.kind import Told
+from collections.abc import Mapping
+from typing import Any
 
-STORE_ERRORS: dict[str, Told] = {}
+from tuibench.core.text import show
+from tuibench.present.error.kind import Told, Words
+from tuibench.present.store import name_place, of_file, writer_words
+
+Fields = Mapping[str, Any]
+
+_READABLE = "What is in the store can still be read and exported."
+_CHECK = "`tuibench store check --read-data` reports what is wrong with it; with --repair it is moved to quarantine."
+_QUARANTINE = "`tuibench store check --read-data --repair` moves it to quarantine; other files stay unchanged."
+_BESIDE = "The removed files are {where}; restore them by hand."
+_PROJECTS = "`tuibench project list` shows them."
+
+
+def _at_root(words: str) -> Words:
+    return lambda fields: f"{words} {name_place(fields['root'])}"
+
+
+def _no_place(fields: Fields) -> str:
+    why = f": {fields['why']}" if fields["why"] else ""
+    return f"no store can be made in {name_place(fields['root'])}{why}"
+
+
+def _forbidden_hint(fields: Fields) -> str:
+    return _READABLE if fields["readable"] else f"This user may not read it: `ls -ld {show(fields['path'])}` shows why."
+
+
+def _busy(fields: Fields) -> str:
+    there = f" on {show(fields['host'], 60)}" if fields["host"] else ""
+    return (
+        f"the store is busy: pid {fields['pid']}{there}, {show(fields['command'], 80)}, for {fields['s']:.0f} s, since"
+        f" {fields['since']} UTC"
+    )
+
+
+STORE_ERRORS: dict[str, Told] = {
+    # The place of the store and its disk
+    "home_unusable": ("{path} cannot be used: {why}", "set TUIBENCH_HOME to a directory of your own"),
+    "store_read_only": (_at_root("the store is read-only:"), _READABLE),
+    "disk_full": (
+        _at_root("the disk of the store is full:"),
+        "Make room on that disk, or empty the trash with `tuibench trash empty`.",
+    ),
+    "quota_used_up": (
+        _at_root("the quota of the store is used up:"),
+        "Make room on that disk, or empty the trash with `tuibench trash empty`.",
+    ),
+    "no_place_for_store": (_no_place, "TUIBENCH_HOME=DIR keeps it elsewhere."),
+    "store_file_forbidden": (of_file(": "), _forbidden_hint),
+    "store_call_failed": (of_file(": "), "`tuibench store check` reports damage."),
+    "store_path_blocked": (of_file(": "), "Inspect it and move it away."),
+    "no_free_name": (of_file(": ", lambda _: "no free name"), "`tuibench store check` finds leftovers."),
+    "host_without_id": ("this machine has no id in the store", "Make the data directory writable once."),
+    "other_host_only": (
+        "results of host {host} can only be changed there: the store is on {file_system}",
+        "Run the command on that machine.",
+    ),
+    # Other writers
+    "store_busy_here": ("the store is busy: another part of this session is writing", "Try again in a moment."),
+    "store_locked": ("the store is locked by another process", "Try again in a moment."),
+    "store_busy": (_busy, "Try again when it is done."),
+    "store_holder_stopped": (
+        lambda fields: f"{_busy(fields)}; it is stopped",
+        "`kill -CONT {pid}` resumes it, `kill -KILL {pid}` ends it.",
+    ),
+    "changed_meanwhile": (
+        "{name:60} was changed by another session meanwhile",
+        "Read the current version, then change it.",
+    ),
+    "removed_meanwhile": ("{name:60} was removed meanwhile", "Read the current version, then change it."),
+    # Damaged files, and those of newer versions
+    "store_file_damaged": (of_file(" is damaged: "), _QUARANTINE),
+    "salt_damaged": (
+        of_file(" is damaged: "),
+        "Restore it from a backup, or remove it: this machine then counts as a new host. No data is lost.",
+    ),
+    "manifest_damaged": (of_file(" is damaged: "), _BESIDE.format(where="next to it")),
+    "manifest_lost": (of_file(" ", lambda _: "has lost its manifest"), _BESIDE.format(where="in it")),
+    "record_damaged": ("the record of {id:id} is damaged", _CHECK),
+    "record_form_unknown": (
+        of_file(" ", lambda _: "has a form that this version cannot read"),
+        "The version of tuibench that wrote it can.",
+    ),
+    "list_form_unknown": ("the layout of the index is unknown to this version", ""),
+    "list_row_invalid": ("it contains an invalid row: {why}", ""),
+    "newer_read_only": (
+        of_file(" was ", lambda fields: f"{writer_words(fields)}, which this version can only read"),
+        "Use that version, or a newer one, to change it.",
+    ),
+    "newer_not_shown": (
+        of_file(" was ", lambda fields: f"{writer_words(fields)}: this version cannot show it"),
+        "Use that version or a newer one; the file is intact.",
+    ),
+    # Benchmarks, projects and removals
+    "no_ulid": ("'{id:60}' is not an id", "Ids have 26 letters and digits; `tuibench list` shows them."),
+    "no_such_benchmark": ("no benchmark has the id {id:60}", "`tuibench list` shows them."),
+    "benchmark_gone": ("no benchmark has the id {id:60}", "Another session has removed it meanwhile."),
+    "benchmark_trashed": ("{id:id} is in the trash", "`tuibench trash restore {id:id}` brings it back."),
+    "no_such_project": ("no project has the id {id:60}", _PROJECTS),
+    "same_project_names": ("{count} projects are called {name:80}", "Name one by its id: {ids}"),
+    "project_name_taken": ("a project is called {name:80} already: {id:id}", "give another name"),
+    "project_name_missing": ("a project needs a name", "such as --name 'resnet on the new servers'"),
+    "project_name_long": ("the name has {count} characters", "give one of at most {most}"),
+    "project_name_unprintable": ("the name contains unprintable characters: {name:80}", "give one without it"),
+    "nothing_to_undo": ("there is nothing to undo", "The trash of this machine is empty."),
+    "no_such_removal": ("nothing in the trash has the id {id:60}", "`tuibench trash` lists the removals."),
+    "restore_blocked": (
+        of_file(" ", lambda _: "is there again: it cannot be restored over"),
+        "Remove the newer one first.",
+    ),
+}
