@@ -15,6 +15,7 @@ from tuibench.present import reason as reason_module
 from tuibench.present.error.tables import HINTS, MESSAGES, TABLES
 from tuibench.present.profile.reason import PROFILE_WORDS
 from tuibench.present.reason import _WORDS
+from tuibench.present.store import STORE_WORDS
 
 TREES = {
     path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(Path(tuibench.__file__).parent.rglob("*.py"))
@@ -100,7 +101,7 @@ def test_every_code_has_one_entry() -> None:
     tables = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
     (table,) = (node for node in tables if None in node.keys)  # the one that takes in the others
     own = [key for key in table.keys if key is not None]
-    assert len(own) + len(PROFILE_WORDS) + len(MESSAGES) == len(_WORDS)
+    assert len(own) + len(PROFILE_WORDS) + len(STORE_WORDS) + len(MESSAGES) == len(_WORDS)
 
 
 def test_templates_of_errors_name_given_fields() -> None:

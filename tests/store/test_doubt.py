@@ -115,7 +115,7 @@ def test_check_reports_and_repairs_an_interrupted_edit(root: Path) -> None:
 def test_dirty_marker_that_cannot_be_removed_is_harmless(root: Path) -> None:
     store = make_store(root, disk=Refusing(".doubt", FULL))
     assert store.benchmarks.edit(make_id(1), name="edited").name == "edited"
-    assert len(doubts(root)) == 1 and any(said.code == "disk_full" for said in store.notices())
+    assert len(doubts(root)) == 1 and any(said.code == "store_disk_full" for said in store.notices())
     index = next(root.glob("hosts/*/tuibench.json")).read_bytes()
     fresh = make_store(root)
     fresh.trash.empty()

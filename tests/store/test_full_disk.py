@@ -49,7 +49,7 @@ def test_full_disk_keeps_acknowledged_data_and_works_once_there_is_room(tmp_path
     if why:
         pytest.skip(f"a small disk cannot be mounted: {why}")
     summary = result_of(mounted(tmp_path, shlex.join([*FILL, str(tmp_path)])))
-    assert summary["added"] > 100 and all("disk_full" in said for said in summary["said"])
+    assert summary["added"] > 100 and all("store_disk_full" in said for said in summary["said"])
     assert summary["emptied"] == 1 and summary["more"] >= 5, "emptying the trash makes room where there is none"
     hold(summary)
 

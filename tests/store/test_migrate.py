@@ -94,7 +94,7 @@ def test_failed_migration_leaves_the_store_as_it_was(root: Path, renames: int) -
     try:
         store.migrate()
     except StoreError as error:
-        assert error.reason.code == "disk_full"
+        assert error.reason.code == "store_disk_full"
         assert {path: data for path, data in contents(root).items() if path in before} == before
         assert make_store(root).benchmarks.rows() == rows
     else:

@@ -50,7 +50,7 @@ def test_probe_reports_what_prevents_a_write(tmp_path: Path) -> None:
     store.benchmarks.add(make_result(1), Metadata())
     assert make_store(tmp_path, disk=ReadOnly()).probe() == because("store_read_only", root=str(tmp_path))
     full = make_store(tmp_path, disk=Small(1 << 40, full=True)).probe()
-    assert full == because("quota_used_up", root=str(tmp_path))
+    assert full == because("store_quota_used", root=str(tmp_path))
     little = make_store(tmp_path, disk=Small(1_000_000)).probe()
     assert little == because("little_room", bytes=1_000_000, needed_bytes=ROOM_BYTES)
     (tmp_path / "file").write_text("x")

@@ -161,7 +161,7 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
     if error.errno == errno.EROFS:
         return StoreReadOnly("store_read_only", root=root)
     if error.errno in _FULL:
-        return StoreError("disk_full" if error.errno == errno.ENOSPC else "quota_used_up", root=root)
+        return StoreError("store_disk_full" if error.errno == errno.ENOSPC else "store_quota_used", root=root)
     above = os.path.isabs(name) and error.errno in _NO_PLACE
     if above or (name == os.curdir and error.errno == errno.ENOENT):
         # A missing place does not explain why it cannot be made.

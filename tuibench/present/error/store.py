@@ -43,11 +43,11 @@ STORE_ERRORS: dict[str, Told] = {
     # The place of the store and its disk
     "home_unusable": ("{path} cannot be used: {why}", "set TUIBENCH_HOME to a directory of your own"),
     "store_read_only": (_at_root("the store is read-only:"), _READABLE),
-    "disk_full": (
+    "store_disk_full": (
         _at_root("the disk of the store is full:"),
         "Make room on that disk, or empty the trash with `tuibench trash empty`.",
     ),
-    "quota_used_up": (
+    "store_quota_used": (
         _at_root("the quota of the store is used up:"),
         "Make room on that disk, or empty the trash with `tuibench trash empty`.",
     ),
