@@ -63,7 +63,7 @@ def test_undo_restores_removals_in_reverse_order(tmp_path: Path) -> None:
         clock.now += 1
     assert store.trash.restore().benchmarks == (make_id(1),)
     assert store.trash.restore().benchmarks == (make_id(0),)
-    with refused(UnknownId, "nothing_to_undo"):
+    with refused(UnknownId, "nothing_removed_here"):
         store.trash.restore()
 
 
@@ -166,7 +166,7 @@ def test_each_host_keeps_its_trash_and_undoes_its_own_removals(tmp_path: Path) -
     assert len(list(root.glob("hosts/*/trash/*/manifest.json"))) == 2
     assert {*entry.benchmarks} == {make_id(1), make_id(2)}
     assert len(other.trash.entries()) == 1
-    with refused(UnknownId, "nothing_to_undo"):
+    with refused(UnknownId, "nothing_removed_here"):
         other.trash.restore()
     assert one.trash.restore().size_bytes == entry.size_bytes
     assert len(one.benchmarks.rows()) == 2

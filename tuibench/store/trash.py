@@ -304,7 +304,7 @@ class Trash:
         if id is None:
             last = max((part for part in parts if part.manifest.by == own), key=_order, default=None)
             if last is None:
-                raise UnknownId("nothing_to_undo")
+                raise UnknownId("nothing_removed_here")
             id = last.manifest.id  # noqa: A001
         wanted = [part for part in parts if part.manifest.id == id]
         if not wanted:
@@ -362,7 +362,7 @@ class Trash:
             # Move the record last: while it exists the benchmark is complete.
             found = [name for name in files.names(layout.directory_of(one)) if name.startswith(one + ".")]
             if not found:
-                raise UnknownId("benchmark_gone", id=one)
+                raise UnknownId("benchmark_removed", id=one)
             found.sort(key=lambda name: name == os.path.basename(layout.record(one)))
             paths += [os.path.join(layout.directory_of(one), name) for name in found]
         for one in projects:

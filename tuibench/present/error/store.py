@@ -82,7 +82,7 @@ STORE_ERRORS: dict[str, Told] = {
     ),
     "manifest_damaged": (of_file(" is damaged: "), _BESIDE.format(where="next to it")),
     "manifest_lost": (of_file(" ", lambda _: "has lost its manifest"), _BESIDE.format(where="in it")),
-    "record_damaged": ("the record of {id:id} is damaged", _CHECK),
+    "benchmark_damaged": ("the record of {id:id} is damaged", _CHECK),
     "record_form_unknown": (
         of_file(" ", lambda _: "has a form that this version cannot read"),
         "The version of tuibench that wrote it can.",
@@ -100,7 +100,7 @@ STORE_ERRORS: dict[str, Told] = {
     # Benchmarks, projects and removals
     "no_ulid": ("'{id:60}' is not an id", "Ids have 26 letters and digits; `tuibench list` shows them."),
     "no_such_benchmark": ("no benchmark has the id {id:60}", "`tuibench list` shows them."),
-    "benchmark_gone": ("no benchmark has the id {id:60}", "Another session has removed it meanwhile."),
+    "benchmark_removed": ("no benchmark has the id {id:60}", "Another session has removed it meanwhile."),
     "benchmark_trashed": ("{id:id} is in the trash", "`tuibench trash restore {id:id}` brings it back."),
     "no_such_project": ("no project has the id {id:60}", _PROJECTS),
     "same_project_names": ("{count} projects are called {name:80}", "Name one by its id: {ids}"),
@@ -108,7 +108,7 @@ STORE_ERRORS: dict[str, Told] = {
     "project_name_missing": ("a project needs a name", "such as --name 'resnet on the new servers'"),
     "project_name_long": ("the name has {count} characters", "give one of at most {most}"),
     "project_name_unprintable": ("the name contains unprintable characters: {name:80}", "give one without it"),
-    "nothing_to_undo": ("there is nothing to undo", "The trash of this machine is empty."),
+    "nothing_removed_here": ("there is nothing to undo", "The trash of this machine is empty."),
     "no_such_removal": ("nothing in the trash has the id {id:60}", "`tuibench trash` lists the removals."),
     "restore_blocked": (
         of_file(" ", lambda _: "is there again: it cannot be restored over"),
