@@ -95,9 +95,9 @@ def test_reused_name_and_undo_keep_both_projects(projects: Projects, store: Stor
     store.trash.restore()
     assert {row.project.id for row in projects.list()} == {first.id, second.id}
     assert first.id[-4:] != second.id[-4:]
-    with pytest.raises(UnknownId, match="2 projects are called one") as caught:
+    with refused(UnknownId, "same_project_names", count=2, name="one") as caught:
         projects.get("one")
-    assert first.id[-4:].lower() in caught.value.hint and second.id[-4:].lower() in caught.value.hint
+    assert {*caught.value.reason.fields["ids"]} == {first.id[-4:].lower(), second.id[-4:].lower()}
     assert projects.get(first.id).project.name == "one"
 
 

@@ -13,6 +13,7 @@ from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.text import show, to_ascii
 
 if TYPE_CHECKING:
+    from tuibench.core.reason import Reason
     from tuibench.services.api import Services
 
 AS_ASCII = "tuibench-ascii"
@@ -64,8 +65,15 @@ def open_services() -> Iterator[Services]:
         yield services
     finally:
         services.close()
-        for notice in services.notices():
-            tell(f"tuibench: {show(notice, _MAX_CHARS)}")
+        _tell_notices(services.notices())
+
+
+def _tell_notices(notices: tuple[Reason, ...]) -> None:
+    if notices:
+        from tuibench.present.reason import reason_words  # lazy: most commands have none
+
+        for notice in notices:
+            tell(f"tuibench: {reason_words(notice, _MAX_CHARS)}")
 
 
 def tell(text: str) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tuibench.services.settings import Settings, read_settings
 
 if TYPE_CHECKING:
+    from tuibench.core.reason import Reason
     from tuibench.services.exchange import Exchange
     from tuibench.services.forms import Forms
     from tuibench.services.library import Library
@@ -150,13 +151,9 @@ class Services:
 
         return str(keep_copy(self.settings.places.state, text))
 
-    def notices(self) -> tuple[str, ...]:
-        """Return the store's messages for the user; () if the store was never opened."""
-        if "store" not in self.__dict__:
-            return ()
-        from tuibench.present.reason import all_words  # lazy: only commands that open the store need words
-
-        return all_words(self.store.notices())
+    def notices(self) -> tuple[Reason, ...]:
+        """Return the store's notices for the user; () if the store was never opened."""
+        return self.store.notices() if "store" in self.__dict__ else ()
 
     def close(self) -> None:
         """End the child processes that count costs, so that nothing remains in TMPDIR."""
