@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tuibench.core.errors import TuibenchError, UsageError
-from tuibench.core.text import show, to_ascii
+from tuibench.core.text import to_ascii
 
 if TYPE_CHECKING:
     from tuibench.core.reason import Reason
