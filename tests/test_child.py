@@ -95,8 +95,8 @@ def test_refusals_carry_code_fields_and_exit_code(tmp_path: Path) -> None:
 
 
 def test_unexpected_error_is_still_an_answer() -> None:
-    assert call("inspect", b"not json").error.code == "internal_error"
-    assert call("inspect", {}).error.reason == because("internal_error", kind="KeyError", text="'path'")
+    assert call("inspect", b"not json").error.code == "child_failed"
+    assert call("inspect", {}).error.reason == because("child_failed", kind="KeyError", text="'path'")
     assert "inspect" in call("nonsense", {}).error.fields["names"]
 
 

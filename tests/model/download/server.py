@@ -128,7 +128,7 @@ class Fetched:
     @property
     def error(self) -> ChildError:
         found = ChildError.of(self.lines[-1])
-        assert found.code != "internal_error", (found, self.errors)
+        assert found.code != "child_failed", (found, self.errors)
         return found
 
     @property
