@@ -61,13 +61,3 @@ def holds(allowed: Range, value: float) -> bool:
     """Return whether `value` lies in the range."""
     low, high = allowed
     return low <= value <= high or (math.isnan(value) and high == math.inf)
-
-
-def words_of(allowed: Range) -> str:
-    """Return the range for a message, such as '1 to 4096' or 'at least 0'."""
-    low, high = allowed
-    return f"at least {_text(low)}" if high == math.inf else f"{_text(low)} to {_text(high)}"
-
-
-def _text(end: float) -> str:
-    return str(int(end)) if math.isfinite(end) and end == int(end) else f"{end:g}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from tests.present import build
+from tests.refusal import refused
 from tuibench.core.errors import UsageError
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
@@ -25,9 +24,7 @@ def test_result_crosses_the_process_boundary_unchanged(tmp_path: Path) -> None:
     assert dumps(take_in(tmp_path / "x.json")) == dumps(result)
 
 
-def test_refusal_arrives_with_its_hint(tmp_path: Path) -> None:
+def test_refusal_arrives_with_the_name_of_the_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UsageError) as caught:
+    with refused(UsageError, "import_no_file", subject=f"{tmp_path / 'pipe'}:", kind="a pipe"):
         take_in(tmp_path / "pipe")
-    assert caught.value.message.startswith(str(tmp_path / "pipe"))
-    assert "JSON" in caught.value.hint

@@ -10,13 +10,14 @@ from jsonschema import Draft202012Validator
 from tests.model.imports.test_schema import SCHEMA_PATH
 from tests.present.build import HOSTILE
 from tuibench.core.errors import UsageError
-from tuibench.core.reason import because
+from tuibench.core.reason import Reason, because
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.model.imports.deepsparse import TOOL
 from tuibench.model.imports.task import read_result
 from tuibench.present.headline import result_headline
 from tuibench.present.json_export import document
+from tuibench.present.reason import reason_hint
 from tuibench.present.summary import summary
 
 FILES = Path(__file__).resolve().parents[2] / "fixtures" / "import"
@@ -33,11 +34,14 @@ def changed(tmp_path: Path, **changes: Any) -> str:
     return str(tmp_path / "x.json")
 
 
-def refused(path: str) -> str:
+def refusal(path: str) -> Reason:
     with pytest.raises(UsageError) as caught:
         read_result(path)
-    assert "0.10" in caught.value.hint and "1.8" in caught.value.hint
-    return caught.value.message.partition(": ")[2]
+    hint = reason_hint(caught.value.reason)
+    assert "0.10" in hint and "1.8" in hint
+    fields = dict(caught.value.reason.fields)
+    assert fields.pop("subject") == f"{path}:"
+    return Reason(caught.value.reason.code, fields)
 
 
 def test_file_of_1_8_becomes_one_ungraded_cell_with_its_numbers() -> None:
@@ -111,29 +115,53 @@ def test_imported_file_can_be_exported_and_imported_again(path: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"scenario": "server"}, "scenario is none of singlestream, multistream, elastic"),
-        ({"scenario": 3}, "scenario is not a text"),
-        ({"num_cores": "16"}, "num_cores is not a whole number"),
-        ({"num_cores": 0}, "num_cores is 0; allowed is 1 to 65536"),
-        ({"num_cores": 10**18}, "num_cores is 1000000000000000000; allowed is 1 to 65536"),
-        ({"num_streams": -5, "scenario": "multistream"}, "num_streams is -5; allowed is 1 to 65536"),
-        ({"input_shapes": [[1, -3]]}, "input_shapes[0][1] is -3; allowed is 0 to 2147483647"),
-        ({"seconds_to_run": 1e9}, "seconds_to_run is 1000000000.0; allowed is 0 to 10000000"),
-        ({"num_cores": None, "engine": "Mine:\n"}, "num_cores is missing"),
-        ({"batch_size": 1.5}, "batch_size is not a whole number"),
-        ({"batch_size": True}, "batch_size is not a whole number"),
-        ({"input_shapes": [[1, "x"]]}, "input_shapes is not a list of shapes"),
-        ({"input_shapes": {"x": 1}}, "input_shapes is not a list of shapes"),
-        ({"benchmark_result": []}, "benchmark_result is not an object"),
-        ({"figures": {"median": None}}, "benchmark_result.median is missing"),
-        ({"figures": {"mean": "4"}}, "benchmark_result.mean is not a number"),
-        ({"figures": {"std": -1}}, "benchmark_result.std is -1.0; allowed is at least 0"),
-        ({"figures": {"iterations": 0}}, "benchmark_result.iterations is missing"),
-        ({"figures": {"99.0%": []}}, "benchmark_result.99.0% is not a number"),
+        (
+            {"scenario": "server"},
+            because("foreign_scenario_unknown", place="scenario", names=["singlestream", "multistream", "elastic"]),
+        ),
+        ({"scenario": 3}, because("foreign_value_of_other_type", place="scenario", expected="text")),
+        ({"num_cores": "16"}, because("foreign_value_of_other_type", place="num_cores", expected="whole_number")),
+        ({"num_cores": 0}, because("foreign_number_out_of_range", place="num_cores", given=0, low=1, high=65536)),
+        (
+            {"num_cores": 10**18},
+            because("foreign_number_out_of_range", place="num_cores", given=1000000000000000000, low=1, high=65536),
+        ),
+        (
+            {"num_streams": -5, "scenario": "multistream"},
+            because("foreign_number_out_of_range", place="num_streams", given=-5, low=1, high=65536),
+        ),
+        (
+            {"input_shapes": [[1, -3]]},
+            because("foreign_number_out_of_range", place="input_shapes[0][1]", given=-3, low=0, high=2147483647),
+        ),
+        (
+            {"seconds_to_run": 1e9},
+            because("foreign_number_out_of_range", place="seconds_to_run", given=1000000000.0, low=0, high=10000000.0),
+        ),
+        ({"num_cores": None, "engine": "Mine:\n"}, because("foreign_field_missing", place="num_cores")),
+        ({"batch_size": 1.5}, because("foreign_value_of_other_type", place="batch_size", expected="whole_number")),
+        ({"batch_size": True}, because("foreign_value_of_other_type", place="batch_size", expected="whole_number")),
+        ({"input_shapes": [[1, "x"]]}, because("foreign_value_of_other_type", place="input_shapes", expected="shapes")),
+        ({"input_shapes": {"x": 1}}, because("foreign_value_of_other_type", place="input_shapes", expected="shapes")),
+        ({"benchmark_result": []}, because("foreign_value_of_other_type", place="benchmark_result", expected="object")),
+        ({"figures": {"median": None}}, because("foreign_field_missing", place="benchmark_result.median")),
+        (
+            {"figures": {"mean": "4"}},
+            because("foreign_value_of_other_type", place="benchmark_result.mean", expected="number"),
+        ),
+        (
+            {"figures": {"std": -1}},
+            because("foreign_number_out_of_range", place="benchmark_result.std", given=-1.0, low=0.0, high=None),
+        ),
+        ({"figures": {"iterations": 0}}, because("foreign_field_missing", place="benchmark_result.iterations")),
+        (
+            {"figures": {"99.0%": []}},
+            because("foreign_value_of_other_type", place="benchmark_result.99.0%", expected="number"),
+        ),
     ],
 )
-def test_invalid_value_is_refused_with_its_key(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
-    assert refused(changed(tmp_path, **changes)) == what
+def test_invalid_value_is_refused_with_its_key(tmp_path: Path, changes: dict[str, Any], what: Reason) -> None:
+    assert refusal(changed(tmp_path, **changes)) == what
 
 
 def test_batch_below_one_is_the_models_own(tmp_path: Path) -> None:

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.refusal import refused, shown
+from tuibench.core.reason import Reason, because
 from tuibench.model.imports.checks import Refusal
 from tuibench.model.imports.task import MOST_DEPTH, load_document
+from tuibench.present.reason import reason_words
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats(-1e18, 1e18) | st.text(max_size=5),
@@ -25,10 +28,10 @@ def load(tmp_path: Path, content: str | bytes) -> Any:
     return load_document(str(file))
 
 
-def refusal(tmp_path: Path, content: str | bytes) -> str:
+def refusal(tmp_path: Path, content: str | bytes) -> Reason:
     with pytest.raises(Refusal) as caught:
         load(tmp_path, content)
-    return caught.value.what
+    return shown(caught.value.reason)
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4), st.booleans())
@@ -41,38 +44,41 @@ def test_json_output_is_read_back_equal(tmp_path_factory: pytest.TempPathFactory
 def test_any_bytes_are_an_object_or_a_refusal(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     try:
         assert isinstance(load(tmp_path_factory.mktemp("any"), data), dict)
-    except Refusal as refused:
-        assert refused.what.isprintable()
+    except Refusal as error:
+        assert reason_words(error.reason).isprintable()
 
 
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        ("", "is empty"),
-        (" \n\t ", "is empty"),
-        (b"\x89PNG\r\n\x1a\n\xff", "is not text: byte 0 is not UTF-8"),
-        ('{"a": 1}'.encode("utf-16"), "is not text: byte 0 is not UTF-8"),
-        ('{"a": 1}'.encode("utf-32-be"), "is not text: it holds zero bytes"),
-        ("<!DOCTYPE html>\n<html>", "looks like a web page, not like JSON"),
-        ("key,model\n1,2\n", "is not JSON: line 1, column 1: expecting value"),
-        ('{"a": 1,\n "b": [1, 2', "ends in line 2, as if cut off"),
-        ('{"a": 1,\n "b": "te', "is not JSON: line 2, column 7: unterminated string starting at"),
-        ('{"a": 1} {"a": 1}', "is not JSON: line 1, column 10: extra data"),
-        ("{'a': 1}", "is not JSON: line 1, column 2: expecting property name enclosed in double quotes"),
-        ("[1]", "contains no JSON object"),
-        ("null", "contains no JSON object"),
-        ('{"a": {"b": 1, "b": 2}}', "the key 'b' is twice in one object"),
-        ('{"a": [{"b": NaN}]}', "a[0].b is not finite or too large to be a measurement"),
-        ('{"a": [1, -Infinity]}', "a[1] is not finite or too large to be a measurement"),
-        ('{"a": 1e999}', "a is not finite or too large to be a measurement"),
-        ('{"a": ' + "9" * 5000 + "}", "a is not finite or too large to be a measurement"),
-        ('{"a": -9223372036854775808}', "a is not finite or too large to be a measurement"),
-        ('{"a":' * 2000 + "1" + "}" * 2000, f"is nested deeper than {MOST_DEPTH} levels, which no export is"),
-        ("[" * 200_000, f"is nested deeper than {MOST_DEPTH} levels, which no export is"),
-        ('{"a":' * 60 + "1" + "}" * 60, f"is nested deeper than {MOST_DEPTH} levels, which no export is"),
+        ("", Reason("import_empty")),
+        (" \n\t ", Reason("import_empty")),
+        (b"\x89PNG\r\n\x1a\n\xff", because("import_not_utf8", byte=0)),
+        ('{"a": 1}'.encode("utf-16"), because("import_not_utf8", byte=0)),
+        ('{"a": 1}'.encode("utf-32-be"), Reason("import_with_zero_bytes")),
+        ("<!DOCTYPE html>\n<html>", Reason("import_web_page")),
+        ("key,model\n1,2\n", because("import_no_json", line=1, column=1, text="Expecting value")),
+        ('{"a": 1,\n "b": [1, 2', because("import_cut_off", line=2)),
+        ('{"a": 1,\n "b": "te', because("import_no_json", line=2, column=7, text="Unterminated string starting at")),
+        ('{"a": 1} {"a": 1}', because("import_no_json", line=1, column=10, text="Extra data")),
+        (
+            "{'a': 1}",
+            because("import_no_json", line=1, column=2, text="Expecting property name enclosed in double quotes"),
+        ),
+        ("[1]", Reason("import_without_object")),
+        ("null", Reason("import_without_object")),
+        ('{"a": {"b": 1, "b": 2}}', because("name_repeated", name="b")),
+        ('{"a": [{"b": NaN}]}', because("number_not_finite", place="a[0].b")),
+        ('{"a": [1, -Infinity]}', because("number_not_finite", place="a[1]")),
+        ('{"a": 1e999}', because("number_not_finite", place="a")),
+        ('{"a": ' + "9" * 5000 + "}", because("number_not_finite", place="a")),
+        ('{"a": -9223372036854775808}', because("number_not_finite", place="a")),
+        ('{"a":' * 2000 + "1" + "}" * 2000, because("import_too_deep", levels=MOST_DEPTH)),
+        ("[" * 200_000, because("import_too_deep", levels=MOST_DEPTH)),
+        ('{"a":' * 60 + "1" + "}" * 60, because("import_too_deep", levels=MOST_DEPTH)),
     ],
-)  # fmt: skip
-def test_invalid_export_is_refused_with_its_place(tmp_path: Path, content: str | bytes, what: str) -> None:
+)
+def test_invalid_export_is_refused_with_its_place(tmp_path: Path, content: str | bytes, what: Reason) -> None:
     assert refusal(tmp_path, content) == what
 
 
@@ -86,27 +92,27 @@ def test_oversized_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     with file.open("wb") as sparse:
         sparse.truncate(1 << 40)
-    with pytest.raises(Refusal, match=r"has more than 64\.0 MB, which no export has"):
+    with refused(Refusal, "import_too_large", bytes=64_000_000):
         load_document(str(file))
     file.write_text('{"a": 1}')
     assert load_document(str(file), 8) == {"a": 1}
-    with pytest.raises(Refusal, match="has more than 7 B"):
+    with refused(Refusal, "import_too_large", bytes=7):
         load_document(str(file), 7)
 
 
 def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, what in [
-        (tmp_path / "pipe", "is a pipe, not a file"),
-        (tmp_path, "is a directory, not a file"),
-        (Path("/dev/zero"), "is a device, not a file"),
-        (tmp_path / "none", "does not exist"),
-        (tmp_path / "a\0b", "cannot be read: embedded null byte"),
-        (tmp_path / ("n" * 300), "cannot be read: file name too long"),
+        (tmp_path / "pipe", because("import_no_file", kind="a pipe")),
+        (tmp_path, because("import_no_file", kind="a directory")),
+        (Path("/dev/zero"), because("import_no_file", kind="a device")),
+        (tmp_path / "none", Reason("import_missing")),
+        (tmp_path / "a\0b", because("import_unreadable", text="embedded null byte")),
+        (tmp_path / ("n" * 300), because("import_unreadable", text="File name too long")),
     ]:
         with pytest.raises(Refusal) as caught:
             load_document(str(path))
-        assert caught.value.what == what
+        assert caught.value.reason == what
     (tmp_path / "x.json").write_text('{"a": 1}')
     (tmp_path / "link.json").symlink_to("x.json")
     assert load_document(str(tmp_path / "link.json")) == {"a": 1}

@@ -14,19 +14,20 @@ from hypothesis import HealthCheck, given, settings
 from tests.core.settings.test_repeat import models, requests, spec_of
 from tests.present import build
 from tests.present.test_listing import row
+from tests.refusal import refused, shown
 from tuibench.cli.arguments import parse
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
 from tuibench.core.model import FedInput
-from tuibench.core.reason import legacy_text
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.command import command_words
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata, StoredBenchmark
-from tuibench.core.text import show
 from tuibench.model.imports.task import LARGEST, read_result
 from tuibench.present.json_export import dumps
+from tuibench.present.reason import reason_words
 from tuibench.present.summary import stored_page, summary
 from tuibench.store.benchmark_file import summarize
 
@@ -62,14 +63,16 @@ def taken(tmp_path: Path, result: RunResult) -> RunResult:
     return read_result(write(tmp_path, dumps(result)))
 
 
-def refused(tmp_path: Path, change: Callable[[Any], Any]) -> UsageError:
+def refusal(tmp_path: Path, change: Callable[[Any], Any]) -> Reason:
     document = json.loads(dumps(build.default_run()))
     change(document)
     with pytest.raises(UsageError) as caught:
         read_result(write(tmp_path, json.dumps(document)))
-    assert "\n" not in caught.value.message and show(caught.value.message, 10_000) == caught.value.message
-    assert caught.value.message.startswith(str(tmp_path / "x.json"))
-    return caught.value
+    found = shown(caught.value.reason)
+    assert reason_words(found).startswith(f"{tmp_path / 'x.json'}: ")
+    fields = dict(found.fields)
+    assert fields.pop("subject") == f"{tmp_path / 'x.json'}:"
+    return Reason(found.code, fields)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -94,7 +97,7 @@ def test_null_without_such_a_reason_is_refused(tmp_path: Path) -> None:
         document["tuibench"]["cells"][1]["pooled"]["std"] = None
         document["tuibench"]["reasons"]["tuibench.cells[1].pooled.std"] = "no reason at all"
 
-    assert "tuibench.cells[1].pooled.std" in refused(tmp_path, empty).message
+    assert refusal(tmp_path, empty) == because("null_without_reason", place="tuibench.cells[1].pooled.std")
 
 
 def test_files_named_by_a_result_are_dropped(tmp_path: Path) -> None:
@@ -107,23 +110,22 @@ def test_files_named_by_a_result_are_dropped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "version", "words"),
+    ("number", "version", "reason"),
     [
-        (4, "0.5.0", "has schema 4, written by tuibench 0.5.0; this version imports schemas up to 2"),
-        (3, "0.2.0", "has schema 3, written by tuibench 0.2.0; this version imports schemas up to 2"),
-        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version imports schemas up to 2"),
-        (9, None, "has schema 9, written by another version of tuibench; this version imports schemas up to 2"),
-        ("1", "0.1.0", "tuibench.schema is missing"),
-        (True, "0.1.0", "tuibench.schema is missing"),
+        (4, "0.5.0", because("import_of_other_schema", schema=4, version="0.5.0", newest=2)),
+        (3, "0.2.0", because("import_of_other_schema", schema=3, version="0.2.0", newest=2)),
+        (0, "0.0.1\x1b[31m", because("import_of_other_schema", schema=0, version="0.0.1\x1b[31m", newest=2)),
+        (9, None, because("import_of_other_schema", schema=9, version=None, newest=2)),
+        ("1", "0.1.0", because("field_missing", place="tuibench.schema")),
+        (True, "0.1.0", because("field_missing", place="tuibench.schema")),
     ],
 )
-def test_other_schema_is_refused_by_its_number(tmp_path: Path, number: Any, version: Any, words: str) -> None:
+def test_other_schema_is_refused_by_its_number(tmp_path: Path, number: Any, version: Any, reason: Reason) -> None:
     def change(document: Any) -> None:
         document["tuibench"] = {"schema": number}
         document["version"] = version
 
-    error = refused(tmp_path, change)
-    assert words in error.message and error.hint
+    assert refusal(tmp_path, change) == reason
 
 
 def _set(*path: Any) -> Callable[[Any], Any]:
@@ -139,57 +141,172 @@ def _set(*path: Any) -> Callable[[Any], Any]:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "reason"),
     [
-        (lambda d: d.update(tuibench=[]), "'tuibench' in it is no object"),
-        (_set("id", "../../x"), "tuibench.id is '../../x', which is no ULID"),
-        (_set("id", "01J0000000000000000000K3F9\n"), "which is no ULID"),
-        (_set("id", "01j0000000000000000000k3f9"), "which is no ULID"),
-        (_set("id", "91J0000000000000000000K3F9"), "which is no ULID"),
-        (_set("cells", 1, "first"), "tuibench.cells[1].key is that of a cell before it"),
-        (_set("cells", 0, "latency_ms", "p50", "low", 99.0), "cells[0].latency_ms.p50: its interval ends before"),
-        (_set("cells", 0, "latency_ms", "p50", "value", 0.1), "cells[0].latency_ms.p50: its value is outside"),
-        (lambda d: d["tuibench"]["cells"][0]["latency_ms"].pop("p50"), "cells[0].latency_ms.p50 is missing"),
-        (lambda d: d["tuibench"]["cells"][0].pop("items"), "tuibench.cells[0].items is missing"),
-        (lambda d: d["tuibench"].pop("foreign"), "tuibench.foreign is missing"),
-        (_set("cells", 0, "items_per_sec", "low", -1.0), "items_per_sec.low is -1.0; allowed is at least 0"),
-        (_set("cells", 0, "pooled", "median", -1.0), "tuibench.cells[0].pooled.median is -1.0; allowed is at least 0"),
-        (_set("cells", 0, "executions", 1, "p50_ns", -5), "executions[1].p50_ns is -5.0; allowed is at least 0"),
-        (_set("cells", 0, "executions", 1, "iterations", 0), "tuibench.cells[0].executions[1].iterations is 0"),
-        (_set("cells", 0, "executions", 1, "histogram", "ratio", 1e9), "cells[0].executions[1].histogram has bins"),
-        (_set("cells", 0, "items", 0), "tuibench.cells[0].items is 0; allowed is at least 1"),
-        (_set("cells", 0, "asked", "cores", 0), "tuibench.cells[0].asked.cores is 0"),
-        (_set("cells", 0, "asked", "batch", 0), "tuibench.cells[0].asked.batch is 0"),
-        (_set("points", 0, "model", -1), "tuibench.points[0].model is -1; allowed is at least 0"),
-        (_set("seconds", -5.0), "tuibench.seconds is -5.0; allowed is at least 0"),
-        (_set("cells", 0, "asked", "cores", 10**18), "asked.cores is 1000000000000000000; allowed is 1 to 65536"),
-        (_set("cells", 0, "asked", "streams", -5), "cells[0].asked.streams is -5; allowed is 1 to 65536"),
-        (_set("cells", 0, "used", "streams", -5), "cells[0].used.streams is -5; allowed is 1 to 65536"),
-        (_set("cells", 0, "memory_bytes", {"peak": -5}), "memory_bytes.peak is -5; allowed is at least 0"),
-        (_set("cells", 0, "latency_ms", "p50", "n", -5), "latency_ms.p50.n is -5; allowed is at least 0"),
-        (_set("spec", "cores", [1, -1]), "tuibench.spec.cores[1] is -1; allowed is 1 to 65536"),
-        (_set("spec", "dims", [["seq", [5, -7]]]), "tuibench.spec.dims[0][1][1] is -7; allowed is 0 to 2147483647"),
-        (_set("spec", "dims", [["seq", []]]), "tuibench.spec.dims: seq has no size"),
-        (_set("spec", "streams", 5000), "tuibench.spec.streams is 5000; allowed is 1 to 4096"),
-        (_set("spec", "effort", "max_executions", 0), "effort.max_executions is 0; allowed is 1 to 1000"),
-        (_set("spec", "effort", "target", 7.0), "spec.effort.target is 7.0; allowed is 0.0001 to 1"),
-        (_set("spec", "inputs", "seed", -1), "spec.inputs.seed is -1; allowed is 0 to 9223372036854775807"),
-        (_set("spec", "limits", "memory_bytes", -5), "limits.memory_bytes is -5; allowed is 1048576 to 1152921"),
-        (_set("spec", "models", []), "tuibench.spec.models is empty"),
-        (_set("started_utc", "x" * 100_001), "tuibench.started_utc is a text of 100001 characters"),
-        (_set("cells", 0, "status", 5), "tuibench.cells[0].status is 5, not a text"),
-        (lambda d: d["tuibench"].pop("spec"), "tuibench.spec is missing"),
-        (_set("cells", [None]), "tuibench.cells[0] is null, not an object"),
-        (_set("cells", None), "tuibench.cells is null, not a list"),
+        (lambda d: d.update(tuibench=[]), because("import_key_without_object", name="tuibench")),
+        (_set("id", "../../x"), because("no_ulid", place="tuibench.id", given="../../x")),
+        (
+            _set("id", "01J0000000000000000000K3F9\n"),
+            because("no_ulid", place="tuibench.id", given="01J0000000000000000000K3F9\n"),
+        ),
+        (
+            _set("id", "01j0000000000000000000k3f9"),
+            because("no_ulid", place="tuibench.id", given="01j0000000000000000000k3f9"),
+        ),
+        (
+            _set("id", "91J0000000000000000000K3F9"),
+            because("no_ulid", place="tuibench.id", given="91J0000000000000000000K3F9"),
+        ),
+        (_set("cells", 1, "first"), because("key_repeated", place="tuibench.cells[1].key")),
+        (
+            _set("cells", 0, "latency_ms", "p50", "low", 99.0),
+            because("interval_reversed", place="tuibench.cells[0].latency_ms.p50"),
+        ),
+        (
+            _set("cells", 0, "latency_ms", "p50", "value", 0.1),
+            because("value_outside_interval", place="tuibench.cells[0].latency_ms.p50"),
+        ),
+        (
+            lambda d: d["tuibench"]["cells"][0]["latency_ms"].pop("p50"),
+            because("field_missing", place="tuibench.cells[0].latency_ms.p50"),
+        ),
+        (lambda d: d["tuibench"]["cells"][0].pop("items"), because("field_missing", place="tuibench.cells[0].items")),
+        (lambda d: d["tuibench"].pop("foreign"), because("field_missing", place="tuibench.foreign")),
+        (
+            _set("cells", 0, "items_per_sec", "low", -1.0),
+            because("number_out_of_range", place="tuibench.cells[0].items_per_sec.low", given=-1.0, low=0.0, high=None),
+        ),
+        (
+            _set("cells", 0, "pooled", "median", -1.0),
+            because("number_out_of_range", place="tuibench.cells[0].pooled.median", given=-1.0, low=0.0, high=None),
+        ),
+        (
+            _set("cells", 0, "executions", 1, "p50_ns", -5),
+            because(
+                "number_out_of_range", place="tuibench.cells[0].executions[1].p50_ns", given=-5.0, low=0.0, high=None
+            ),
+        ),
+        (
+            _set("cells", 0, "executions", 1, "iterations", 0),
+            because(
+                "number_out_of_range", place="tuibench.cells[0].executions[1].iterations", given=0, low=1.0, high=None
+            ),
+        ),
+        (
+            _set("cells", 0, "executions", 1, "histogram", "ratio", 1e9),
+            because("impossible_bins", place="tuibench.cells[0].executions[1].histogram"),
+        ),
+        (
+            _set("cells", 0, "items", 0),
+            because("number_out_of_range", place="tuibench.cells[0].items", given=0, low=1.0, high=None),
+        ),
+        (
+            _set("cells", 0, "asked", "cores", 0),
+            because("number_out_of_range", place="tuibench.cells[0].asked.cores", given=0, low=1, high=65536),
+        ),
+        (
+            _set("cells", 0, "asked", "batch", 0),
+            because("number_out_of_range", place="tuibench.cells[0].asked.batch", given=0, low=1, high=2147483647),
+        ),
+        (
+            _set("points", 0, "model", -1),
+            because("number_out_of_range", place="tuibench.points[0].model", given=-1, low=0.0, high=None),
+        ),
+        (
+            _set("seconds", -5.0),
+            because("number_out_of_range", place="tuibench.seconds", given=-5.0, low=0.0, high=None),
+        ),
+        (
+            _set("cells", 0, "asked", "cores", 10**18),
+            because(
+                "number_out_of_range",
+                place="tuibench.cells[0].asked.cores",
+                given=1000000000000000000,
+                low=1,
+                high=65536,
+            ),
+        ),
+        (
+            _set("cells", 0, "asked", "streams", -5),
+            because("number_out_of_range", place="tuibench.cells[0].asked.streams", given=-5, low=1, high=65536),
+        ),
+        (
+            _set("cells", 0, "used", "streams", -5),
+            because("number_out_of_range", place="tuibench.cells[0].used.streams", given=-5, low=1, high=65536),
+        ),
+        (
+            _set("cells", 0, "memory_bytes", {"peak": -5}),
+            because("number_out_of_range", place="tuibench.cells[0].memory_bytes.peak", given=-5, low=0.0, high=None),
+        ),
+        (
+            _set("cells", 0, "latency_ms", "p50", "n", -5),
+            because("number_out_of_range", place="tuibench.cells[0].latency_ms.p50.n", given=-5, low=0.0, high=None),
+        ),
+        (
+            _set("spec", "cores", [1, -1]),
+            because("number_out_of_range", place="tuibench.spec.cores[1]", given=-1, low=1, high=65536),
+        ),
+        (
+            _set("spec", "dims", [["seq", [5, -7]]]),
+            because("number_out_of_range", place="tuibench.spec.dims[0][1][1]", given=-7, low=0, high=2147483647),
+        ),
+        (_set("spec", "dims", [["seq", []]]), because("dim_without_size", place="tuibench.spec.dims", name="seq")),
+        (
+            _set("spec", "streams", 5000),
+            because("number_out_of_range", place="tuibench.spec.streams", given=5000, low=1, high=4096),
+        ),
+        (
+            _set("spec", "effort", "max_executions", 0),
+            because("number_out_of_range", place="tuibench.spec.effort.max_executions", given=0, low=1, high=1000),
+        ),
+        (
+            _set("spec", "effort", "target", 7.0),
+            because("number_out_of_range", place="tuibench.spec.effort.target", given=7.0, low=0.0001, high=1.0),
+        ),
+        (
+            _set("spec", "inputs", "seed", -1),
+            because(
+                "number_out_of_range", place="tuibench.spec.inputs.seed", given=-1, low=0, high=9223372036854775807
+            ),
+        ),
+        (
+            _set("spec", "limits", "memory_bytes", -5),
+            because(
+                "number_out_of_range",
+                place="tuibench.spec.limits.memory_bytes",
+                given=-5,
+                low=1048576,
+                high=1152921504606846976,
+            ),
+        ),
+        (_set("spec", "models", []), because("list_empty", place="tuibench.spec.models")),
+        (
+            _set("started_utc", "x" * 100_001),
+            because("text_too_long", place="tuibench.started_utc", chars=100001, most=100000),
+        ),
+        (
+            _set("cells", 0, "status", 5),
+            because("value_of_other_type", place="tuibench.cells[0].status", expected="text", given=5, type=None),
+        ),
+        (lambda d: d["tuibench"].pop("spec"), because("field_missing", place="tuibench.spec")),
+        (
+            _set("cells", [None]),
+            because("value_of_other_type", place="tuibench.cells[0]", expected="object", given=None, type=None),
+        ),
+        (
+            _set("cells", None),
+            because("value_of_other_type", place="tuibench.cells", expected="list", given=None, type=None),
+        ),
     ],
-)  # fmt: skip
-def test_impossible_value_is_refused_with_its_place(tmp_path: Path, change: Callable[[Any], Any], words: str) -> None:
-    error = refused(tmp_path, change)
-    assert words in error.message and error.hint
+)
+def test_impossible_value_is_refused_with_its_place(
+    tmp_path: Path, change: Callable[[Any], Any], reason: Reason
+) -> None:
+    assert refusal(tmp_path, change) == reason
 
 
 def test_json_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is JSON, but no benchmark"):
+    with refused(UsageError, "import_without_benchmark", own="tuibench", foreign="benchmark_result"):
         read_result(write(tmp_path, '{"name": "package", "version": "1.0"}'))
 
 
@@ -212,7 +329,8 @@ def test_flag_readers_and_imports_share_their_ranges(tmp_path: Path, name: str) 
     with pytest.raises(UsageError):
         setting.kind("-x", _plain(beyond))
     if beyond < LARGEST:
-        assert f"{block}.{name}" in refused(tmp_path, _set("spec", block, name, beyond)).message
+        found = refusal(tmp_path, _set("spec", block, name, beyond))
+        assert (found.code, found.fields["place"]) == ("number_out_of_range", f"tuibench.spec.{block}.{name}")
 
 
 def _plain(value: float) -> str:

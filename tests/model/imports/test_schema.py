@@ -18,7 +18,7 @@ from tests.present.profile.sample_data import make_profile
 from tests.present.test_listing import row
 from tuibench.core import cell, result, spec
 from tuibench.core import profile as core_profile
-from tuibench.core.reason import legacy_text
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.spec import ProfileSpec
 from tuibench.core.stored import Metadata, StoredBenchmark
@@ -26,6 +26,7 @@ from tuibench.model.imports import checks
 from tuibench.model.imports.checks import Refusal, restore
 from tuibench.model.imports.task import read_own
 from tuibench.present.json_export import dumps
+from tuibench.present.reason import reason_words
 from tuibench.present.summary import stored_page, summary
 from tuibench.store.benchmark_file import summarize
 
@@ -118,22 +119,22 @@ def with_fault(place: tuple[str, tuple[Any, ...]], *wrong: Any) -> Any:
     return faulty
 
 
-def problem_of(document: Any) -> str:
+def problem_of(document: Any) -> Reason | None:
     try:
         read_own(copied(document))
     except Refusal as refusal:
-        return refusal.what
-    return ""
+        return refusal.reason
+    return None
 
 
-def form_problem(document: Any) -> str:
+def form_problem(document: Any) -> Reason | None:
     """Return the first value of another type than the result's; a null without a reason is not one of form."""
     own = copied(document["tuibench"])
     try:
         restore(RunResult, own, "tuibench", restore(dict[str, str], own.get("reasons"), "reasons", {}))
     except Refusal as refusal:
-        return "" if "no reason is given for it" in refusal.what else refusal.what
-    return ""
+        return None if refusal.reason.code == "null_without_reason" else refusal.reason
+    return None
 
 
 def check(faulty: Any) -> None:
@@ -164,6 +165,14 @@ def test_missing_value_is_refused_where_the_schema_requires_it() -> None:
     assert len(accepted) < len(named) / 10
 
 
+def place_of(path: tuple[Any, ...]) -> str:
+    return "tuibench" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+
+
+def no_text(path: tuple[Any, ...]) -> Reason:
+    return because("value_of_other_type", place=place_of(path), expected="text", given=None, type="object")
+
+
 REASONS = [
     ("warnings", 0),
     ("sittings", 0, "mixed", 0),
@@ -176,8 +185,8 @@ REASONS = [
 
 @pytest.mark.parametrize("path", REASONS, ids=str)
 def test_reason_is_a_sentence_never_a_code(path: tuple[Any, ...]) -> None:
-    assert problem_of(with_fault(("run", path), CODED)).endswith(" is an object, not a text")
-    assert problem_of(with_fault(("run", path), {"code": "told", "fields": {"text": "x"}})).endswith("not a text")
+    for coded in (CODED, {"code": "told", "fields": {"text": "x"}}):
+        assert problem_of(with_fault(("run", path), coded)) == no_text(path)
     check(with_fault(("run", path), ""))
     check(with_fault(("run", path), None))
 
@@ -185,7 +194,7 @@ def test_reason_is_a_sentence_never_a_code(path: tuple[Any, ...]) -> None:
 def test_verdict_in_the_form_of_the_store_is_refused() -> None:
     verdict = {"kind": None, "ratio": 1.0, "reasons": [CODED]}
     place = ("run", ("comparisons", 0, "verdict"))
-    assert problem_of(with_fault(place, verdict)).endswith("comparisons[0].verdict is an object, not a text")
+    assert problem_of(with_fault(place, verdict)) == no_text(place[1])
 
 
 def test_fields_that_came_later_may_be_missing() -> None:
@@ -194,7 +203,7 @@ def test_fields_that_came_later_may_be_missing() -> None:
     assert len(names) == 5
     for name in names:
         del older["tuibench"]["comparisons"][0][name]
-    assert problem_of(older) == ""
+    assert problem_of(older) is None
     survives(read_own(older))
 
 
@@ -221,10 +230,10 @@ def test_later_fields_of_profiles_are_those_that_0_1_0_lacked() -> None:
     ],
 )
 def test_problem_names_its_place(path: tuple[Any, ...], wrong: Any, words: str) -> None:
-    place = "tuibench" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    assert problem_of(with_fault(("run", path), wrong)).replace(f"{place} ", place) == f"{place}{words}"
+    place = place_of(path)
+    assert reason_words(problem_of(with_fault(("run", path), wrong))).replace(f"{place} ", place) == f"{place}{words}"
 
 
 def test_keys_of_newer_writers_are_ignored() -> None:
     export = EXPORTS["run"]
-    assert problem_of({**export, "mood": "good", "tuibench": {**export["tuibench"], "weather": []}}) == ""
+    assert problem_of({**export, "mood": "good", "tuibench": {**export["tuibench"], "weather": []}}) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import re
 import types
@@ -17,26 +16,19 @@ from tuibench.core import cell, model, profile, scenario, spec
 from tuibench.core import result as run
 from tuibench.core.cell import CellResult, Estimate, Execution
 from tuibench.core.engine import IO_CLASSES
-from tuibench.core.reason import LEGACY_TEXT, Failure, Reason, Verdict
+from tuibench.core.errors import UsageError
+from tuibench.core.reason import LEGACY_TEXT, Failure, Reason, Verdict, because
 from tuibench.core.record import upgraded
 from tuibench.core.result import RunResult
-from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, MAX_S, SIZE, Range, holds, words_of
+from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, MAX_S, SIZE, Range, holds
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import ranges_of
-from tuibench.core.text import show
 from tuibench.core.value import ADDED_LATER, dataclass
 
-HINT = "export it again; a file that was edited by hand may no longer be one"
 
-
-class Refusal(Exception):
-    """Error with the problem, its place in the file and a hint."""
-
-    def __init__(self, what: str, hint: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.hint = hint
+class Refusal(UsageError):
+    """The file is no result that can be imported; the fields have the place in it."""
 
 
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
@@ -48,6 +40,8 @@ _NEEDED = ("models", "engines", "scenarios", "cores")
 _MOST_BINS = 256
 _WIDEST_BIN = 2.0
 _ROUNDING = 1e-9
+_MOST_SHOWN = 61
+"""Characters of a text of the file in an error; one more than a message shows."""
 
 
 def _amounts(*names: str) -> dict[str, Range]:
@@ -148,14 +142,14 @@ _EMPTY: Mapping[str, Any] = {"code": LEGACY_TEXT, "fields": {"text": ""}}
 """An empty sentence where a reason is required."""
 
 
-def find_impossible(result: RunResult) -> str:
-    """Return the first impossible value in a well-formed result; '' if there is none."""
-    return next(_problems(result), "")
+def find_impossible(result: RunResult) -> Reason | None:
+    """Return the first impossible value in a well-formed result; None if there is none."""
+    return next(_problems(result), None)
 
 
-def _problems(result: RunResult) -> Iterator[str]:
+def _problems(result: RunResult) -> Iterator[Reason]:
     if not ULID.match(result.id):
-        yield f"tuibench.id is '{show(result.id, 60)}', which is no ULID"
+        yield because("no_ulid", place="tuibench.id", given=result.id[:_MOST_SHOWN])
     known = allowed_ranges()
     yield from _range_problems(result, known, "tuibench")
     for name, value in result.spec.options.items():
@@ -167,18 +161,19 @@ def _problems(result: RunResult) -> Iterator[str]:
     for i, found in enumerate(result.cells):
         place = f"tuibench.cells[{i}]"
         if not _KEY.match(found.key):
-            yield f"{place}.key is {_describe(found.key)}, which does not have the right form"
+            yield because("key_of_other_form", place=f"{place}.key", given=found.key[:_MOST_SHOWN])
         if found.key in seen:
-            yield f"{place}.key is that of a cell before it"
+            yield because("key_repeated", place=f"{place}.key")
         seen.add(found.key)
         yield from _cell_problems(found, known, place)
     for i, pair in enumerate(result.comparisons):
         for name, key in (("base", pair.base), ("new", pair.new)):
             if not _KEY.match(key):
-                yield f"tuibench.comparisons[{i}].{name} is {_describe(key)}, which does not have the right form"
+                place = f"tuibench.comparisons[{i}].{name}"
+                yield because("key_of_other_form", place=place, given=key[:_MOST_SHOWN])
 
 
-def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[str]:
+def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[Reason]:
     """Yield each number outside its range, with its place and the range."""
     if isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
@@ -192,39 +187,41 @@ def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[str]:
         for field in dataclasses.fields(value):
             part = getattr(value, field.name)
             if part is not None and part not in choices.get(field.name, (part,)):
-                yield f"{place}.{field.name} is {_describe(part)}, none of {', '.join(choices[field.name])}"
+                names = list(choices[field.name])
+                yield because("none_of_names", place=f"{place}.{field.name}", names=names, **_given(part))
             if field.name in known:
                 yield from outside(part, known[field.name], f"{place}.{field.name}")
             elif part is not None and not isinstance(part, (int, float, str)):
                 yield from _range_problems(part, ranges, f"{place}.{field.name}")
 
 
-def _order_problems(estimate: Estimate, place: str) -> Iterator[str]:
+def _order_problems(estimate: Estimate, place: str) -> Iterator[Reason]:
     low, high = estimate.low, estimate.high
     if low is not None and high is not None and low - high > _ROUNDING * abs(high):
-        yield f"{place}: its interval ends before it begins"
+        yield because("interval_reversed", place=place)
 
 
-def outside(value: Any, allowed: Range, place: str) -> Iterator[str]:
+def outside(value: Any, allowed: Range, place: str) -> Iterator[Reason]:
     """Yield each number in `value`, at any depth, that is outside the range."""
     if isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
             yield from outside(part, allowed, f"{place}[{i}]")
     elif isinstance(value, dict):
         for name, part in value.items():
-            yield from outside(part, allowed, f"{place}.{show(name, 60)}")
+            yield from outside(part, allowed, f"{place}.{name[:_MOST_SHOWN]}")
     elif isinstance(value, (int, float)) and not holds(allowed, value):
-        yield f"{place} is {value}; allowed is {words_of(allowed)}"
+        low, high = (end if math.isfinite(end) else None for end in allowed)
+        yield because("number_out_of_range", place=place, given=value, low=low, high=high)
 
 
-def _text_problems(result: RunResult) -> Iterator[str]:
+def _text_problems(result: RunResult) -> Iterator[Reason]:
     asked = result.spec
     for name in _NEEDED:
         if not getattr(asked, name):
-            yield f"tuibench.spec.{name} is empty"
+            yield because("list_empty", place=f"tuibench.spec.{name}")
     for name, sizes in asked.dims:
         if not sizes:
-            yield f"tuibench.spec.dims: {show(name, 60)} has no size"
+            yield because("dim_without_size", place="tuibench.spec.dims", name=name[:_MOST_SHOWN])
     listed = {name: getattr(result, name) for name in _LISTED}
     listed |= {f"spec.models[{i}].asked": source.asked for i, source in enumerate(asked.models)}
     listed |= {f"spec.engines[{i}]": engine for i, engine in enumerate(asked.engines)}
@@ -232,14 +229,14 @@ def _text_problems(result: RunResult) -> Iterator[str]:
     listed |= {f"cells[{i}].asked.engine": one.asked.engine for i, one in enumerate(result.cells)}
     for name, text in listed.items():
         if len(text) > MAX_TEXT_CHARS:
-            yield f"tuibench.{name} is a text of {len(text)} characters; allowed are {MAX_TEXT_CHARS}"
+            yield because("text_too_long", place=f"tuibench.{name}", chars=len(text), most=MAX_TEXT_CHARS)
 
 
-def _cell_problems(cell: CellResult, ranges: Ranges, place: str) -> Iterator[str]:
+def _cell_problems(cell: CellResult, ranges: Ranges, place: str) -> Iterator[Reason]:
     for name in _LATENCIES:
         if name not in cell.latency_ms:
-            yield f"{place}.latency_ms.{name} is missing"
-    estimates = {f"latency_ms.{show(name, 60)}": estimate for name, estimate in cell.latency_ms.items()}
+            yield because("field_missing", place=f"{place}.latency_ms.{name}")
+    estimates = {f"latency_ms.{name[:_MOST_SHOWN]}": estimate for name, estimate in cell.latency_ms.items()}
     estimates |= {"items_per_sec": cell.items_per_sec, "items_per_cpu_sec": cell.items_per_cpu_sec}
     for name, estimate in estimates.items():
         yield from _range_problems(estimate, ranges, f"{place}.{name}")
@@ -248,31 +245,31 @@ def _cell_problems(cell: CellResult, ranges: Ranges, place: str) -> Iterator[str
         yield from _execution_problems(execution, f"{place}.executions[{n}]")
 
 
-def _estimate_problems(estimate: Estimate, place: str) -> Iterator[str]:
+def _estimate_problems(estimate: Estimate, place: str) -> Iterator[Reason]:
     bounds = {"low": estimate.low, "value": estimate.value, "high": estimate.high}
     for name, bound in bounds.items():
         yield from outside(bound, AMOUNT, f"{place}.{name}")
     known = [bound for bound in bounds.values() if bound is not None and math.isfinite(bound)]
     if any(low > high * (1 + _ROUNDING) for low, high in pairwise(known)):
-        yield f"{place}: its value is outside its interval"
+        yield because("value_outside_interval", place=place)
 
 
-def _execution_problems(execution: Execution, place: str) -> Iterator[str]:
+def _execution_problems(execution: Execution, place: str) -> Iterator[Reason]:
     histogram = execution.histogram
     counts, ratio = histogram.get("counts"), histogram.get("ratio")
     whole = [*counts, histogram.get("under"), histogram.get("over")] if isinstance(counts, list) else [None]
     is_one = {type(ratio), type(histogram.get("low_ns"))} <= {int, float} and all(type(part) is int for part in whole)
     # Percentiles are computed from the histogram by powers of the ratio.
     if not is_one or len(whole) - 2 > _MOST_BINS or not 0 < (ratio or 0) <= _WIDEST_BIN:
-        yield f"{place}.histogram has bins that no execution has"
+        yield because("impossible_bins", place=f"{place}.histogram")
     if not all(map(_PERCENTILE.match, execution.percentiles_ns)):
-        yield f"{place}.percentiles_ns has a name that is no number"
+        yield because("percentile_without_number", place=f"{place}.percentiles_ns")
 
 
 NOT_FINITE = {f"not finite: {word}": float(word) for word in ("nan", "inf", "-inf")}
 """Numbers that JSON cannot represent, by the reason that an export gives for their null."""
-_WORDS: Mapping[Any, str] = {
-    str: "a text", int: "a whole number", float: "a number", bool: "true or false", dict: "an object", list: "a list",
+_TYPES: Mapping[Any, str] = {
+    str: "text", int: "whole_number", float: "number", bool: "bool", dict: "object", list: "list",
 }  # fmt: skip
 
 
@@ -293,7 +290,7 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
         return _require(options, value, place)
     if kind is float and value is None:
         if reasons.get(place) not in NOT_FINITE:
-            raise Refusal(f"{show(place)} is null, and no reason is given for it", HINT)
+            raise Refusal("null_without_reason", place=place)
         return NOT_FINITE[reasons[place]]
     if origin is tuple:
         return _restore_list(parts, _require([list], value, place), place, reasons)
@@ -313,13 +310,13 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
 def _require(kinds: Sequence[Any], value: Any, place: str) -> Any:
     """Return the value if it is of one of these types, with true different from 1."""
     if type(value) not in kinds:
-        raise Refusal(f"{show(place)} is {_describe(value)}, not {_WORDS[kinds[-1]]}", HINT)
+        raise Refusal("value_of_other_type", place=place, expected=_TYPES[kinds[-1]], **_given(value))
     return value
 
 
 def _restore_list(kinds: tuple[Any, ...], value: list[Any], place: str, reasons: Mapping[str, str]) -> list[Any]:
     if kinds[-1] is not Ellipsis and len(value) != len(kinds):
-        raise Refusal(f"{show(place)} has {len(value)} entries, not {len(kinds)}", HINT)
+        raise Refusal("list_of_other_length", place=place, count=len(value), expected=len(kinds))
     # A series has thousands of numbers: one call for all of them.
     if all(kind in (float, Ellipsis) for kind in kinds) and {int, float}.issuperset(map(type, value)):
         return value
@@ -335,7 +332,7 @@ def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str
     texts = {one.name for one in fields if one.metadata.get("text")}
     for name in hints:
         if name not in found and name not in later:
-            raise Refusal(f"{show(place)}.{name} is missing", HINT)
+            raise Refusal("field_missing", place=f"{place}.{name}")
     return {
         name: _require([str], part, f"{place}.{name}")
         if name in texts
@@ -350,9 +347,8 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
-def _describe(value: Any) -> str:
+def _given(value: Any) -> dict[str, Any]:
+    """Return the fields for a value of the file: its type if it has parts, else the value."""
     if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "a list"
-    if isinstance(value, str):
-        return f"'{show(value, 60)}'"
-    return json.dumps(value)
+        return {"given": None, "type": _TYPES[type(value)]}
+    return {"given": value[:_MOST_SHOWN] if isinstance(value, str) else value, "type": None}

@@ -25,7 +25,6 @@ _PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
 _LENGTHS = ("sequence_length", "input_ids_length")
 _UNKNOWN = "unknown"
 T = TypeVar("T")
-_HINT = f"import takes files that {TOOL} 0.10 to 1.8 wrote with -x"
 
 
 def read_deepsparse(document: dict[str, Any]) -> RunResult:
@@ -58,13 +57,13 @@ class _File:
     def text(self, name: str) -> str:
         value = self._block.get(name)
         if value is not None and not isinstance(value, str):
-            raise self._wrong(name, "a text")
+            raise self._wrong(name, "text")
         return value or ""
 
     def count(self, name: str, allowed: Range = AMOUNT) -> int | None:
         value = self._block.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise self._wrong(name, "a whole number")
+            raise self._wrong(name, "whole_number")
         return self._within(name, value, allowed)
 
     def number(self, name: str, allowed: Range = AMOUNT) -> float | None:
@@ -72,44 +71,44 @@ class _File:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self._wrong(name, "a number")
+            raise self._wrong(name, "number")
         return self._within(name, float(value), allowed)
 
     def needed(self, name: str) -> float:
         value = self.number(name)
         if value is None:
-            raise Refusal(f"{self._place}{name} is missing", _HINT)
+            raise Refusal("foreign_field_missing", place=f"{self._place}{name}")
         return value
 
     def block(self, name: str) -> _File:
         value = self._block.get(name)
         if not isinstance(value, dict):
-            raise self._wrong(name, "an object")
+            raise self._wrong(name, "object")
         return _File(value, f"{self._place}{name}.")
 
     def shapes(self, name: str) -> tuple[tuple[int, ...], ...]:
         value: Any = self._block.get(name) or []
         fits = isinstance(value, list) and all(isinstance(row, list) for row in value)
         if not fits or not all(type(size) is int for row in value for size in row):
-            raise self._wrong(name, "a list of shapes")
+            raise self._wrong(name, "shapes")
         return self._within(name, tuple(tuple(row) for row in value), SIZE)
 
     def _within(self, name: str, value: T, allowed: Range) -> T:
         """Return `value`; raise Refusal if any of its numbers is outside the range."""
-        problem = next(outside(value, allowed, f"{self._place}{name}"), "")
-        if problem:
-            raise Refusal(problem, _HINT)
+        problem = next(outside(value, allowed, f"{self._place}{name}"), None)
+        if problem is not None:
+            raise Refusal("foreign_number_out_of_range", **problem.fields)
         return value
 
     def _wrong(self, name: str, wanted: str) -> Refusal:
-        return Refusal(f"{self._place}{name} is not {wanted}", _HINT)
+        return Refusal("foreign_value_of_other_type", place=f"{self._place}{name}", expected=wanted)
 
 
 def _asked(file: _File) -> Asked:
     written = file.text("scenario") or file.block(KEY).text("scenario")
     scenario = _SCENARIOS.get(written)
     if scenario is None:
-        raise Refusal(f"scenario is none of {', '.join(one.label for one in _LABELLED)}", _HINT)
+        raise Refusal("foreign_scenario_unknown", place="scenario", names=[one.label for one in _LABELLED])
     batch = file.count("batch_size", (-math.inf, LENGTH[1]))
     streams = _required_count(file, "num_streams") if find(scenario).has_streams else 1
     lengths = {name: length for name in _LENGTHS for length in [file.count(name, SIZE)] if length is not None}
@@ -129,7 +128,7 @@ def _required_count(file: _File, name: str) -> int:
         line = re.search(rf"^\s*{name}: ([0-9]{{1,6}})\s*$", file.text("engine"), re.MULTILINE)
         value = int(line[1]) if line else None
     if value is None or value < 1:
-        raise Refusal(f"{name} is missing", _HINT)
+        raise Refusal("foreign_field_missing", place=name)
     return value
 
 
@@ -145,7 +144,7 @@ def _engine(description: str) -> str:
 def _pooled(figures: _File) -> Pooled:
     iterations = figures.count("iterations")
     if iterations is None or iterations < 1:
-        raise Refusal(f"{KEY}.iterations is missing", _HINT)
+        raise Refusal("foreign_field_missing", place=f"{KEY}.iterations")
     return Pooled(
         items_per_sec=figures.needed("items_per_sec"), seconds_ran=figures.needed("seconds_ran"),
         iterations=iterations, median=figures.needed("median"), mean=figures.needed("mean"), std=figures.needed("std"),

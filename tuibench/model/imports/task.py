@@ -13,19 +13,19 @@ from typing import Any
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError, name_kind
 from tuibench.core.model import Point
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.core.schema import BENCHMARK, PROFILE
-from tuibench.core.text import show
-from tuibench.core.units import size
 from tuibench.model.imports import deepsparse
-from tuibench.model.imports.checks import HINT, Refusal, find_impossible, restore
+from tuibench.model.imports.checks import Refusal, find_impossible, restore
 
 MOST_BYTES = 64_000_000
 MOST_DEPTH = 50
 LARGEST = 2.0**63
 _MOST_DIGITS = 20
-_EXPORT_HINT = "import takes JSON as `tuibench export ID -x FILE.json` and deepsparse.benchmark -x write it"
+_MOST_SHOWN = 61
+"""Characters of a name in the file in an error; one more than a message shows."""
 
 
 def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
@@ -50,9 +50,9 @@ def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
     except RecursionError as error:
         raise _too_deep() from error
     if twice:
-        raise Refusal(f"the key '{show(twice[0], 60)}' is twice in one object", "remove one of them")
+        raise Refusal("name_repeated", name=twice[0])
     if not isinstance(document, dict):
-        raise Refusal("contains no JSON object", _EXPORT_HINT)
+        raise Refusal("import_without_object")
     _check_limits(document)
     return document
 
@@ -67,39 +67,39 @@ def _read(path: str, most_bytes: int) -> bytes:
                 mode = os.fstat(descriptor).st_mode
                 data = file.read(most_bytes + 1) if stat.S_ISREG(mode) else b""
     except FileNotFoundError as error:
-        raise Refusal("does not exist", "check the name") from error
+        raise Refusal("import_missing") from error
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise Refusal(f"cannot be read: {show(reason[:1].lower() + reason[1:])}") from error
+        raise Refusal("import_unreadable", text=reason) from error
     if not stat.S_ISREG(mode):
-        raise Refusal(f"is {name_kind(mode)}, not a file", "give the name of a JSON file")
+        raise Refusal("import_no_file", kind=name_kind(mode))
     if len(data) > most_bytes:
-        raise Refusal(f"has more than {size(most_bytes)}, which no export has", _EXPORT_HINT)
+        raise Refusal("import_too_large", bytes=most_bytes)
     return data
 
 
 def _decode(data: bytes) -> str:
     if not data.strip():
-        raise Refusal("is empty", "export or download it again")
+        raise Refusal("import_empty")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Refusal(f"is not text: byte {error.start} is not UTF-8", _EXPORT_HINT) from error
+        raise Refusal("import_not_utf8", byte=error.start) from error
     if "\0" in text:
-        raise Refusal("is not text: it holds zero bytes", _EXPORT_HINT)
+        raise Refusal("import_with_zero_bytes")
     return text
 
 
 def _no_json(text: str, error: json.JSONDecodeError) -> Refusal:
     if text.lstrip().startswith("<"):
-        return Refusal("looks like a web page, not like JSON", "download the file itself, not the page that shows it")
+        return Refusal("import_web_page")
     if error.pos >= len(text.rstrip()):
-        return Refusal(f"ends in line {error.lineno}, as if cut off", "get the whole file again")
-    return Refusal(f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}", _EXPORT_HINT)
+        return Refusal("import_cut_off", line=error.lineno)
+    return Refusal("import_no_json", line=error.lineno, column=error.colno, text=error.msg)
 
 
 def _too_deep() -> Refusal:
-    return Refusal(f"is nested deeper than {MOST_DEPTH} levels, which no export is", _EXPORT_HINT)
+    return Refusal("import_too_deep", levels=MOST_DEPTH)
 
 
 def _not_finite(name: str) -> float:
@@ -118,14 +118,14 @@ def _check_limits(document: dict[str, Any]) -> None:
         if depth > MOST_DEPTH:
             raise _too_deep()
         if isinstance(value, (int, float)) and not abs(value) < LARGEST:
-            raise Refusal(f"{place} is not finite or too large to be a measurement", "JSON has no NaN or Infinity")
+            raise Refusal("number_not_finite", place=place)
         queue += [(part, where, depth + 1) for part, where in _parts(value, place)]
 
 
 def _parts(value: Any, place: str) -> Iterator[tuple[Any, str]]:
     if isinstance(value, dict):
         for name, part in value.items():
-            yield part, f"{place}.{show(name, 60)}" if place else show(name, 60)
+            yield part, f"{place}.{name[:_MOST_SHOWN]}" if place else name[:_MOST_SHOWN]
     elif isinstance(value, list):
         # Build places only for wrong figures: a series has thousands of them.
         wrong = (isinstance(p, (str, dict, list)) or not abs(p or 0) < LARGEST for p in value)
@@ -140,12 +140,10 @@ def read_result(path: str, most_bytes: int = MOST_BYTES) -> RunResult:
             return read_own(document)
         if deepsparse.KEY in document:
             return deepsparse.read_deepsparse(document)
-        raise Refusal(
-            f"is JSON, but no benchmark: it has neither '{KEY}' nor '{deepsparse.KEY}'",
-            "import takes what `tuibench export` and deepsparse.benchmark -x write",
-        )
+        raise Refusal("import_without_benchmark", own=KEY, foreign=deepsparse.KEY)
     except Refusal as refusal:
-        raise UsageError(f"{show(path)}: {refusal.what}", refusal.hint) from refusal
+        fields = {"subject": f"{path}:", **refusal.reason.fields}
+        raise UsageError.from_reason(Reason(refusal.reason.code, fields)) from refusal
 
 
 KEY = "tuibench"
@@ -156,24 +154,23 @@ def read_own(document: dict[str, Any]) -> RunResult:
     """Return the result in an export; raise Refusal with the place of the first problem."""
     own = document[KEY]
     if not isinstance(own, dict):
-        raise Refusal(f"'{KEY}' in it is no object", HINT)
+        raise Refusal("import_key_without_object", name=KEY)
     _check_version(own, document.get("version"))
     reasons = restore(dict[str, str], own.get("reasons"), f"{KEY}.reasons", {})
     result = from_plain(RunResult, restore(RunResult, own, KEY, reasons))
     problem = find_impossible(result)
-    if problem:
-        raise Refusal(problem, HINT)
+    if problem is not None:
+        raise Refusal.from_reason(problem)
     return _without_files(result)
 
 
 def _check_version(own: dict[str, Any], version: object) -> None:
     number = own.get("schema")
     if not isinstance(number, int) or isinstance(number, bool):
-        raise Refusal(f"{KEY}.schema is missing", HINT)
+        raise Refusal("field_missing", place=f"{KEY}.schema")
     if not BENCHMARK <= number <= PROFILE:
-        who = f"tuibench {show(version, 40)}" if isinstance(version, str) and version else "another version of tuibench"
-        what = f"has schema {number}, written by {who}; this version imports schemas up to {PROFILE}"
-        raise Refusal(what, "import it with that version, or with a newer one" if number > PROFILE else HINT)
+        writer = version[:_MOST_SHOWN] if isinstance(version, str) else None
+        raise Refusal("import_of_other_schema", schema=number, version=writer, newest=PROFILE)
 
 
 def _without_files(result: RunResult) -> RunResult:
