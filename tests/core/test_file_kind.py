@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tuibench.core.errors import name_kind
+from tuibench.present.reason import reason_words
 
 
 def test_every_file_kind_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,6 +16,6 @@ def test_every_file_kind_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         # A relative path, because the path of a socket may not be long.
         monkeypatch.chdir(tmp_path)
         listener.bind("socket")
-        words = {str(p): name_kind(os.stat(p).st_mode) for p in (".", "pipe", "/dev/null", "socket")}
+        words = {str(p): reason_words(name_kind(os.stat(p).st_mode)) for p in (".", "pipe", "/dev/null", "socket")}
     assert words == {".": "a directory", "pipe": "a pipe", "/dev/null": "a device", "socket": "a socket"}
-    assert name_kind(0o100644) == "something else"
+    assert reason_words(name_kind(0o100644)) == "something else"

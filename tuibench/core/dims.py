@@ -106,13 +106,6 @@ def shape_reason(port: Port) -> Reason:
     return because("input_shape", kind=port.kind, dims=port.shape)
 
 
-def describe_shape(port: Port) -> str:
-    """Return an input as shown in messages: [batch, 3, ?, ?], or its kind if it has no shape."""
-    if port.shape is None:
-        return port.kind if port.kind != "tensor" else "any shape"
-    return "[" + ", ".join("?" if d is None else show(d, 40) for d in port.shape) + "]"
-
-
 class _Builder:
     """Merges the requests for one point and reports contradictions."""
 

@@ -156,17 +156,17 @@ class UnknownId(UsageError):
 
 
 _KINDS = (
-    (stat.S_ISDIR, "a directory"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISDIR, "kind_directory"),
+    (stat.S_ISFIFO, "kind_pipe"),
+    (stat.S_ISCHR, "kind_device"),
+    (stat.S_ISBLK, "kind_device"),
+    (stat.S_ISSOCK, "kind_socket"),
 )
 
 
-def name_kind(mode: int) -> str:
-    """Return the kind of a file by its mode from `os.stat`, for messages."""
-    return next((name for test, name in _KINDS if test(mode)), "something else")
+def name_kind(mode: int) -> Reason:
+    """Return the kind of a file by its mode from `os.stat`, for the fields of an error."""
+    return Reason(next((code for test, code in _KINDS if test(mode)), "kind_other"))
 
 
 def signal_name(number: int) -> str:

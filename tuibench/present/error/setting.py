@@ -135,6 +135,12 @@ SETTING_ERRORS: dict[str, Told] = {
         "{model:80}: an .ort file has no nodes to match layers by",
         "profile the .onnx file that it was made from",
     ),
+    # Kinds of files, as fields of errors
+    "kind_directory": ("a directory", ""),
+    "kind_pipe": ("a pipe", ""),
+    "kind_device": ("a device", ""),
+    "kind_socket": ("a socket", ""),
+    "kind_other": ("something else", ""),
     # Inputs of a model, as fields of errors
     "input": ("'{name:40}' {shape}", ""),
     "input_shape": (_input_shape, ""),
