@@ -144,18 +144,18 @@ def _set(*path: Any) -> Callable[[Any], Any]:
     ("change", "reason"),
     [
         (lambda d: d.update(tuibench=[]), because("import_key_without_object", name="tuibench")),
-        (_set("id", "../../x"), because("no_ulid", place="tuibench.id", given="../../x")),
+        (_set("id", "../../x"), because("id_no_ulid", place="tuibench.id", given="../../x")),
         (
             _set("id", "01J0000000000000000000K3F9\n"),
-            because("no_ulid", place="tuibench.id", given="01J0000000000000000000K3F9\n"),
+            because("id_no_ulid", place="tuibench.id", given="01J0000000000000000000K3F9\n"),
         ),
         (
             _set("id", "01j0000000000000000000k3f9"),
-            because("no_ulid", place="tuibench.id", given="01j0000000000000000000k3f9"),
+            because("id_no_ulid", place="tuibench.id", given="01j0000000000000000000k3f9"),
         ),
         (
             _set("id", "91J0000000000000000000K3F9"),
-            because("no_ulid", place="tuibench.id", given="91J0000000000000000000K3F9"),
+            because("id_no_ulid", place="tuibench.id", given="91J0000000000000000000K3F9"),
         ),
         (_set("cells", 1, "first"), because("key_repeated", place="tuibench.cells[1].key")),
         (

@@ -149,7 +149,7 @@ def find_impossible(result: RunResult) -> Reason | None:
 
 def _problems(result: RunResult) -> Iterator[Reason]:
     if not ULID.match(result.id):
-        yield because("no_ulid", place="tuibench.id", given=result.id[:_MOST_SHOWN])
+        yield because("id_no_ulid", place="tuibench.id", given=result.id[:_MOST_SHOWN])
     known = allowed_ranges()
     yield from _range_problems(result, known, "tuibench")
     for name, value in result.spec.options.items():

@@ -98,7 +98,7 @@ EXCHANGE_ERRORS: dict[str, Told] = {
     "list_empty": ("{place} is empty", _AGAIN),
     "dim_without_size": ("{place}: {name:60} has no size", _AGAIN),
     "text_too_long": ("{place} is a text of {chars} characters; allowed are {most}", _AGAIN),
-    "no_ulid": ("{place} is '{given:60}', which is no ULID", _AGAIN),
+    "id_no_ulid": ("{place} is '{given:60}', which is no ULID", _AGAIN),
     "key_of_other_form": ("{place} is '{given:60}', which does not have the right form", _AGAIN),
     "key_repeated": ("{place} is that of a cell before it", _AGAIN),
     "number_out_of_range": (_out_of_range, _AGAIN),
