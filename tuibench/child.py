@@ -100,7 +100,7 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
 
 
 def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `engines` {names}: whether each can be imported here, and its version."""
+    """Task `engines` {names}: whether each can be imported here, and its version or the reason."""
     return [_describe_engine(str(name)) for name in request["names"]]
 
 
@@ -291,13 +291,14 @@ _GENTLEST = 19
 
 
 def _describe_engine(name: str) -> dict[str, Any]:
+    from tuibench.core.record import to_plain
     from tuibench.engines import factory
-    from tuibench.engines.error_words import engine_words
+    from tuibench.engines.error_words import error_reason
 
     try:
         return {"name": name, "available": True, "version": factory.make(name).start(), "error": None}
     except Exception as error:  # a broken installation raises anything; doctor shows the message
-        return {"name": name, "available": False, "version": None, "error": engine_words(error, 1000)}
+        return {"name": name, "available": False, "version": None, "error": to_plain(error_reason(error, 1000))}
 
 
 def _confine(request: dict[str, Any], needed: str | None = None) -> None:

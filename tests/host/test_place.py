@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused, shown
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.machine import Places
+from tuibench.present.reason import reason_hint
 from tuibench.store.directories import find_places
 
 
@@ -82,6 +84,6 @@ def test_file_in_the_temporary_place_is_refused(temporary: Path) -> None:
 
 
 def refuse() -> None:
-    with pytest.raises(StoreError, match="cannot be used") as caught:
+    with refused(StoreError, "home_unusable") as caught:
         find_places({})
-    assert "TUIBENCH_HOME" in caught.value.hint and caught.value.exit_code == ExitCode.STORE
+    assert "TUIBENCH_HOME" in reason_hint(shown(caught.value.reason)) and caught.value.exit_code == ExitCode.STORE

@@ -108,7 +108,14 @@ def test_message_after_all_trials_fail_names_the_flags_to_pass(tmp_path: Path) -
     assert point.failure.message == because(
         "no_size_accepted",
         count=len(bench.runs),
-        inputs=[because("model_input", name="x", dtype="float32", kind="tensor", shape=["b", 3, None, None])],
+        inputs=[
+            because(
+                "model_input",
+                name="x",
+                dtype="float32",
+                shape=because("input_shape", kind="tensor", dims=["b", 3, None, None]),
+            )
+        ],
         dims=["x:2", "x:3"],
         why=because("reference_refused", why=error_text("wrong size")),
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.reason import Reason, because, error_text
 from tuibench.engines.openvino_session import OpenVinoSession, read_ports, translate
 from tuibench.engines.protocol import BadSetting, Capabilities, LoadSettings, Refusal
 
@@ -17,6 +18,14 @@ _MODEL_GRAPH = 7
 _GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT, _GRAPH_SPARSE = 5, 11, 12, 15
 _TENSOR_NAME, _PORT_NAME, _SPARSE_VALUES = 8, 1, 1
 _MOST_SHIFT = 63
+
+
+class NotOnnx(ValueError):
+    """The bytes are no ONNX model, for a reason."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.code)
+        self.reason = reason
 
 
 def read_names(path: str) -> tuple[list[str], list[str]]:
@@ -71,9 +80,9 @@ def _walk(data: mmap.mmap, begin: int, end: int) -> Iterator[tuple[int, int, int
         elif kind in (_FIXED64, _FIXED32):
             last = at + (8 if kind == _FIXED64 else 4)
         else:
-            raise ValueError(f"wire type {kind} at byte {at}")
+            raise NotOnnx(because("unknown_wire_type", type=kind, byte=at))
         if last > end:
-            raise ValueError(f"field {tag >> 3} runs over the end of its message")
+            raise NotOnnx(because("field_too_long", number=tag >> 3))
         if kind == _BYTES:
             yield tag >> 3, at, last
         at = last
@@ -88,7 +97,7 @@ def _varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
         if byte < 128:
             return value, at
         shift += 7
-    raise ValueError(f"no end of a number before byte {at}")
+    raise NotOnnx(because("number_without_end", byte=at))
 
 
 CAPABILITIES = Capabilities(
@@ -179,7 +188,8 @@ def _read_names(path: str) -> tuple[list[str], list[str]]:
     except UnicodeDecodeError as error:
         raise Refusal("name_not_utf8", text=error.reason) from error
     except ValueError as error:
-        raise Refusal("not_plain_onnx", text=str(error)) from error
+        why = error.reason if isinstance(error, NotOnnx) else error_text(str(error))
+        raise Refusal("not_plain_onnx", why=why) from error
 
 
 def _refuse_ort(path: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tuibench.core.dims import Candidate
+from tuibench.core.dims import Candidate, shape_reason
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ELEMENT_BITS, FedInput, Port
 from tuibench.core.reason import Reason, because
@@ -431,8 +431,7 @@ class Synthesis:
 
 def input_facts(port: Port) -> Reason:
     """Return an input of the model as a field of an error."""
-    shape = None if port.shape is None else list(port.shape)
-    return because("model_input", name=port.name, dtype=port.dtype, kind=port.kind, shape=shape)
+    return because("model_input", name=port.name, dtype=port.dtype, shape=shape_reason(port))
 
 
 def count_distinct(asked: int, bytes_per_sample: int) -> tuple[int, str | None]:

@@ -185,7 +185,10 @@ def describe_terminal(stream: TextIO) -> dict[str, Any]:
 
 
 def _answer(entry: dict[str, Any]) -> dict[str, Any]:
-    return {name: entry.get(name) for name in ("name", "version", "error")} | {"available": bool(entry["available"])}
+    from tuibench.present.reason import read_words
+
+    known = {name: entry.get(name) for name in ("name", "version")}
+    return known | {"error": read_words(entry.get("error")) or None, "available": bool(entry["available"])}
 
 
 def _unknown(names: Sequence[str], error: str) -> Answers:

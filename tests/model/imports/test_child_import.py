@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.present import build
 from tests.refusal import refused
 from tuibench.core.errors import UsageError
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.present.json_export import dumps
@@ -26,5 +27,5 @@ def test_result_crosses_the_process_boundary_unchanged(tmp_path: Path) -> None:
 
 def test_refusal_arrives_with_the_name_of_the_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with refused(UsageError, "import_no_file", subject=f"{tmp_path / 'pipe'}:", kind="a pipe"):
+    with refused(UsageError, "import_no_file", subject=f"{tmp_path / 'pipe'}:", kind=Reason("kind_pipe")):
         take_in(tmp_path / "pipe")

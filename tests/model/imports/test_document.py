@@ -103,9 +103,9 @@ def test_oversized_file_is_not_read_to_its_end(tmp_path: Path) -> None:
 def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, what in [
-        (tmp_path / "pipe", because("import_no_file", kind="a pipe")),
-        (tmp_path, because("import_no_file", kind="a directory")),
-        (Path("/dev/zero"), because("import_no_file", kind="a device")),
+        (tmp_path / "pipe", because("import_no_file", kind=Reason("kind_pipe"))),
+        (tmp_path, because("import_no_file", kind=Reason("kind_directory"))),
+        (Path("/dev/zero"), because("import_no_file", kind=Reason("kind_device"))),
         (tmp_path / "none", Reason("import_missing")),
         (tmp_path / "a\0b", because("import_unreadable", text="embedded null byte")),
         (tmp_path / ("n" * 300), because("import_unreadable", text="File name too long")),

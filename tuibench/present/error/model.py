@@ -27,13 +27,6 @@ def _dims(dims: Sequence[int | str | None]) -> str:
     return "[" + ", ".join("?" if dim is None else show(dim, 40) for dim in dims) + "]"
 
 
-def _shape(fields: Fields) -> str:
-    """Return the shape of an input, or its kind if it has none."""
-    if fields["shape"] is None:
-        return "any shape" if fields["kind"] == "tensor" else show(fields["kind"])
-    return _dims(fields["shape"])
-
-
 def _many_samples(fields: Fields) -> str:
     # A model that takes one item at a time also accepts several of them on that axis.
     shape = fields["shape"]
@@ -80,7 +73,10 @@ MODEL_ERRORS: dict[str, Told] = {
     "other_precision_used": ("{engine} would compute {used} on this CPU where {precision} was requested", ""),
     "unsupported_shape_mode": ("{engine} has no shape '{given}'; it takes {names:or}", ""),
     "name_not_utf8": ("a name in the model is not valid UTF-8: {text}", ""),
-    "not_plain_onnx": ("the file is not plain ONNX: {text}", ""),
+    "not_plain_onnx": ("the file is not plain ONNX: {why}", ""),
+    "unknown_wire_type": ("wire type {type} at byte {byte}", ""),
+    "field_too_long": ("field {number} runs over the end of its message", ""),
+    "number_without_end": ("no end of a number before byte {byte}", ""),
     "ort_file_unreadable": ("{engine} reads ONNX files and not the .ort format of ONNX Runtime", ""),
     "model_without_outputs": ("the model has no outputs", ""),
     "other_port_count": ("{engine} has {count:count {role}} where the file has {expected}", ""),
@@ -149,7 +145,7 @@ MODEL_ERRORS: dict[str, Told] = {
     "ort_needs_engine": ("{path} is an .ort file, which needs ONNX Runtime", "install onnxruntime"),
     "engine_cannot_read": ("{path}: {why}", ""),
     # Inputs made for a model
-    "model_input": (lambda fields: f"{_quoted(fields['name'], 40)} {show(fields['dtype'])} {_shape(fields)}", ""),
+    "model_input": ("'{name:40}' {dtype} {shape}", ""),
     "input_without_values": ("input '{name:60}' is a {kind} of {dtype:40}, for which no values can be made", ""),
     "input_too_large": (_input_too_large, ""),
     "no_size_accepted": (_no_size_accepted, ""),
