@@ -16,9 +16,11 @@ from tests.build import make_spec
 from tests.cli.running import SCRIPT, detach, end, runner_of, state, stored
 from tests.cli.shell import Shell, until
 from tests.conftest import ROOT
+from tests.refusal import refused
 from tuibench.core.errors import HostBusy, TuibenchError, UsageError, WriteError
-from tuibench.core.ids import short_id
+from tuibench.core.reason import Reason, because
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
+from tuibench.present.error.words import message_words
 from tuibench.runs.host_queue import find_holder, find_tickets
 from tuibench.services import detached_runner
 from tuibench.services.api import Services
@@ -110,43 +112,44 @@ def test_launched_run_queues_at_once_before_the_next_one(keeper: Shell, runs: Ru
 def test_run_directory_that_cannot_be_made_is_reported(keeper: Shell, runs: Runs) -> None:
     root = keeper.run_root
     (root / "taken").mkdir(parents=True)
-    with pytest.raises(WriteError, match="File exists"):
+    with refused(WriteError, "no_run_directory", where=str(root)) as caught:
         start_detached_runner(root / "taken", {"spec": {}})
+    assert "File exists" in message_words(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "why", "output"),
     [
-        ("echo last words >&2; exit 3", r"ended with code 3 .*\(last words\)"),
-        ("kill -9 $$", "died by SIGKILL"),
-        ("kill -40 $$", "died by signal 40"),
+        ("echo last words >&2; exit 3", because("runner_exited", exit_code=3, output=None), "last words"),
+        ("kill -9 $$", because("runner_killed", signal="SIGKILL"), None),
+        ("kill -40 $$", because("runner_killed", signal="signal 40"), None),
     ],
 )
 def test_runner_death_before_the_run_begins_is_explained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, why: Reason, output: str | None
 ) -> None:
     def start(_: Path, log: int) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         return subprocess.Popen(["sh", "-c", script], bufsize=0, stdin=pipe, stdout=pipe, stderr=log)
 
     monkeypatch.setattr(detached_runner, "start_runner", start)
-    with pytest.raises(TuibenchError, match=words):
+    with refused(TuibenchError, "ended_unbegun", why=why, output=output):
         start_detached_runner(tmp_path, {"long": "x" * (1 << 20)})
 
 
 def test_run_resumed_meanwhile_is_left_to_the_other_client(keeper: Shell, runs: Runs) -> None:
     run, _ = runs.launch(brief(), RunOptions())
     directory = runs.directory(run)
-    with pytest.raises(UsageError, match="cannot be resumed: it is running"):
+    with refused(UsageError, "not_resumable", run=run, why=because("in_state", state="running")):
         runs.resume_detached(run)
-    with pytest.raises(HostBusy, match=f"run {short_id(run)} has a runner already"):
+    with refused(HostBusy, "has_a_runner", run=run):
         start_detached_runner(directory.path, directory.request() | {"resume": {"mixed": False, "finish": False}})
 
 
 def test_unsaved_run_cannot_be_detached(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detached_runner, "start_runner", lambda *_: pytest.fail("a runner was started"))
     for wishes in (RunOptions(save=False), RunOptions(plan_only=True)):
-        with pytest.raises(UsageError, match="--no-save"):
+        with refused(UsageError, "run_without_saving"):
             runs.launch(brief(), wishes)
 
 

@@ -14,11 +14,13 @@ from tests.build import make_spec
 from tests.cli.running import SCRIPT, detach, end, run, runner_of, start, state
 from tests.cli.shell import AS_STRANGER, Shell, as_shell, until
 from tests.conftest import ROOT
+from tests.refusal import refused
 from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.reason import Reason, because
 from tuibench.core.result import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort
+from tuibench.present.error.words import hint_words
 from tuibench.runs.directory import LOCK
 from tuibench.runs.journal import read_events
 from tuibench.services.api import Services
@@ -81,7 +83,7 @@ def test_finishing_run_is_listed_as_such_and_cannot_be_extended(keeper: Shell, r
     keeper.wait_for("execution_start")
     os.kill(runner_of(keeper), signal.SIGSTOP)
     assert runs.finish(run).state == "running"
-    with pytest.raises(UsageError, match="is being finished on request"):
+    with refused(UsageError, "run_finishing", run=run):
         runs.extend(run)
     os.kill(runner_of(keeper), signal.SIGCONT)
     keeper.wait_for("finish_asked")
@@ -138,9 +140,9 @@ def test_extension_survives_the_death_of_the_runner(keeper: Shell, runs: Runs) -
     keeper.wait_for("extended")
     os.kill(runner_of(keeper), signal.SIGKILL)
     until(lambda: runs.info(run_id).state == "interrupted", "the break")
-    with pytest.raises(UsageError, match="is interrupted") as caught:
+    with refused(UsageError, "run_in_state", run=run_id, state="interrupted", asked="extend") as caught:
         runs.extend(run_id)
-    assert "resume" in caught.value.hint
+    assert "resume" in hint_words(caught.value)
     runs.resume_detached(run_id, mixed=True)
     until(lambda: runs.info(run_id).state == "finished", "the end")
     assert [len(cell.executions) for cell in result(run_id).cells] == [6, 6]
@@ -179,13 +181,13 @@ def test_run_that_ends_meanwhile_is_reported_and_keeps_no_request(
     lock = os.open(directory.path / LOCK, os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
     monkeypatch.setattr("tuibench.services.control._knock", lambda *_: os.close(lock))
-    with pytest.raises(UsageError, match="ended before it could be given more"):
+    with refused(UsageError, "ended_before_more", run=run_id):
         runs.extend(run_id, 1.0)
     assert os.listdir(directory.path / "wishes") == []
     lock = os.open(directory.path / LOCK, os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
     assert runs.finish(run_id).state == "finished", "which is what was wished"
-    with pytest.raises(UsageError, match="is finished"):
+    with refused(UsageError, "run_in_state", run=run_id, state="finished", asked="finish"):
         runs.finish(run_id)
     assert len(list(read_events(directory.path))) > 0
 
