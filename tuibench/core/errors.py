@@ -7,11 +7,12 @@ import signal
 import stat
 from enum import IntEnum
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core.reason import LEGACY_TEXT, Reason, because
 
-_Error = TypeVar("_Error", bound="TuibenchError")
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class ExitCode(IntEnum):
@@ -47,7 +48,7 @@ class TuibenchError(Exception):
         self.reason = because(code, **fields) if coded else because(LEGACY_TEXT, text=code, hint=hint, **fields)
 
     @classmethod
-    def from_reason(cls: type[_Error], reason: Reason) -> _Error:
+    def from_reason(cls, reason: Reason) -> Self:
         """Return the error with this code and these fields."""
         return cls(reason.code, **reason.fields)
 

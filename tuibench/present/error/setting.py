@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tuibench.core.text import show
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.kind import Told
+
+Fields = Mapping[str, Any]
 
 _GIVE_ONE = "give one of them"
 _PASS_ONE = "pass one of the two"
@@ -67,7 +70,6 @@ def _axis_disagrees(fields: Fields) -> str:
 SETTING_ERRORS: dict[str, Told] = {
     # Values
     "value_needed": ("needs a value", ""),
-    "name_too_long": ("{count} characters: a name has at most {most}", ""),
     "not_one_line": ("takes one line of at most {most} visible characters, not '{given:40}'", ""),
     "not_a_whole_number": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
     "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),
@@ -169,7 +171,7 @@ SETTING_ERRORS: dict[str, Told] = {
     ),
     # Shapes
     "shape_fits_no_input": ("-shapes [{shape}]: no input has {dims} dims", _INPUTS),
-    "shapes_differ_in_number": ("-shapes has {given:count shape}, the model has {count:count input}", _INPUTS),
+    "shapes_differ_in_number": ("-shapes has {given} shapes, the model has {count} inputs", _INPUTS),
     "shape_of_other_rank": ("-shapes: input '{name:60}' has {dims} dims, not {given}", _INPUTS),
     "axis_disagrees": (_axis_disagrees, _INPUTS),
 }
