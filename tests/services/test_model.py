@@ -7,6 +7,7 @@ import onnx
 import pytest
 
 from tests.model.factory import encoder, save
+from tests.refusal import refused
 from tuibench.core.errors import ModelError
 from tuibench.core.machine import Places
 from tuibench.core.model import refer
@@ -94,7 +95,7 @@ def test_file_that_cannot_be_read_when_needed_is_missing(
 
 def test_file_that_is_no_model_has_no_summary(tmp_path: Path, places: Places) -> None:
     (tmp_path / "m.onnx").write_bytes(b"<html>")
-    with pytest.raises(ModelError, match="web page"):
+    with refused(ModelError, "model_is_web_page"):
         inspect(ModelSource("m.onnx", str(tmp_path / "m.onnx")), places)
 
 
