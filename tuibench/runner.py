@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tuibench.core.errors import TuibenchError
     from tuibench.runs.directory import RunDirectory
 
 
@@ -38,10 +39,10 @@ def main(argv: list[str]) -> int:
     code = 1
     try:
         # Only now: signals that come during these imports must be heard.
-        from tuibench.runs.session import RunnerSession, Saving
+        from tuibench.runs.session import Outside, RunnerSession
 
         begun = (lambda: say_begun(done)) if detached else (lambda: None)
-        code = RunnerSession(directory, request, stop, Saving(save, saved_test)).carry_out(begun)
+        code = RunnerSession(directory, request, stop, Outside(save, saved_test, error_words)).carry_out(begun)
         if ephemeral and code == 0:
             os.close(done)
             wait_for_the_client(lifeline)
@@ -110,6 +111,13 @@ def saved_test(request: dict[str, Any]) -> Callable[[str], bool | None]:
     from tuibench.services.saving import remember_saved
 
     return remember_saved(lambda: open_store(Path(request["store"])))
+
+
+def error_words(error: TuibenchError) -> str:
+    """Return the message of an error that ends this process before there is a journal."""
+    from tuibench.present.error.words import message_words
+
+    return message_words(error)
 
 
 if __name__ == "__main__":

@@ -36,23 +36,25 @@ Request = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Saving:
-    """Functions of the store that a session calls; this package must not import the store."""
+class Outside:
+    """Functions of the store and of `present` that a session calls; this package must not import them."""
 
     save: Callable[[RunDirectory, Request, dict[str, Any]], dict[str, Any]]
     """Saves the result, given the fields of the end; returns further ones."""
     saved_test: Callable[[Request], Callable[[str], bool | None]]
     """Returns a test whether the store has a run; the test returns None if the store cannot be read."""
+    error_words: Callable[[TuibenchError], str]
+    """Returns the message of an error, for the run's log."""
 
 
 class RunnerSession:
     """Writes a run's journal from its start, or from where it was interrupted, to its end."""
 
-    def __init__(self, directory: RunDirectory, request: Request, stop: StopSwitch, saving: Saving) -> None:
+    def __init__(self, directory: RunDirectory, request: Request, stop: StopSwitch, outside: Outside) -> None:
         self._directory = directory
         self._request = request
         self._stop = stop
-        self._saving = saving
+        self._outside = outside
         self._ephemeral = bool(request.get("ephemeral"))
         self._resume: dict[str, Any] | None = request.get("resume")
         self._finishing = bool((self._resume or {}).get("finish"))
@@ -72,7 +74,7 @@ class RunnerSession:
             finally:
                 os.close(lock)
         except TuibenchError as error:
-            os.write(2, f"{error.message}\n".encode())
+            os.write(2, f"{self._outside.error_words(error)}\n".encode())
             return int(error.exit_code)
         except OSError as error:
             # The journal keeps the events written so far: the client can show them and tuibench resume can continue.
@@ -122,7 +124,7 @@ class RunnerSession:
             queue.leave()
         self._journal.close()
         if not self._ephemeral:
-            tidy(self._directory, self._saving.saved_test(request))
+            tidy(self._directory, self._outside.saved_test(request))
 
     def _describe(self) -> dict[str, Any]:
         """Return the answer to other users of this machine who ask what is measured."""
@@ -145,7 +147,7 @@ class RunnerSession:
 
     def _save(self, end: dict[str, Any]) -> dict[str, Any]:
         """Save the result; an ephemeral run saves nothing."""
-        return dict(end) if self._ephemeral else self._saving.save(self._directory, self._request, end)
+        return dict(end) if self._ephemeral else self._outside.save(self._directory, self._request, end)
 
     def _end_unmeasured(self, journal: Journal, reason: Reason) -> None:
         """Record that the session ended before it measured; a cancelled run saves the results of earlier sessions."""
