@@ -7,12 +7,11 @@ import signal
 import stat
 from enum import IntEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from tuibench.core.reason import LEGACY_TEXT, Reason, because
 
-if TYPE_CHECKING:
-    from typing import Self
+_Error = TypeVar("_Error", bound="TuibenchError")
 
 
 class ExitCode(IntEnum):
@@ -48,7 +47,7 @@ class TuibenchError(Exception):
         self.reason = because(code, **fields) if coded else because(LEGACY_TEXT, text=code, hint=hint, **fields)
 
     @classmethod
-    def from_reason(cls, reason: Reason) -> Self:
+    def from_reason(cls: type[_Error], reason: Reason) -> _Error:
         """Return the error with this code and these fields."""
         return cls(reason.code, **reason.fields)
 

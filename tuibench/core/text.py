@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from tuibench.core.reason import Reason, because
+
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e"}
 _JOINER = "\u200d"
 # Controls, format characters (bidi, zero width, tags), surrogates and line separators can all move or hide text.
@@ -17,10 +19,10 @@ MAX_NAME_CHARS = 200
 """Most characters in the name of a project or benchmark."""
 
 
-def too_long(name: str) -> str:
-    """Return why a name is too long; '' if it is not."""
+def too_long(name: str) -> Reason | None:
+    """Return why a name is too long; None if it is not."""
     count = len(name.strip())
-    return f"{count} characters: a name has at most {MAX_NAME_CHARS}" if count > MAX_NAME_CHARS else ""
+    return because("name_too_long", count=count, most=MAX_NAME_CHARS) if count > MAX_NAME_CHARS else None
 
 
 def show(text: object, limit: int = 200) -> str:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from tuibench.core.ids import short_ids
 from tuibench.core.text import show
-from tuibench.present.error.kind import Told
-
-Fields = Mapping[str, Any]
+from tuibench.present.error.kind import Fields, Told
 
 _EXCLUDES = "{first} and {second} exclude each other"
 _DEBUG = "--debug shows where"

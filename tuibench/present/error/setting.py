@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from tuibench.core.text import show
-from tuibench.present.error.kind import Told
-
-Fields = Mapping[str, Any]
+from tuibench.present.error.kind import Fields, Told
 
 _GIVE_ONE = "give one of them"
 _PASS_ONE = "pass one of the two"
@@ -70,6 +67,7 @@ def _axis_disagrees(fields: Fields) -> str:
 SETTING_ERRORS: dict[str, Told] = {
     # Values
     "value_needed": ("needs a value", ""),
+    "name_too_long": ("{count} characters: a name has at most {most}", ""),
     "not_one_line": ("takes one line of at most {most} visible characters, not '{given:40}'", ""),
     "not_a_whole_number": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
     "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),

@@ -16,6 +16,7 @@ from tuibench.core.text import too_long
 from tuibench.core.units import count_of, seconds
 from tuibench.present.error.words import message_words
 from tuibench.present.outcome import export_words, removal_words
+from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui import route
@@ -369,7 +370,7 @@ def ask_texts(
 
 def _name_words(answers: tuple[str, ...]) -> str:
     """Return what is wrong with a name; '' for nothing."""
-    return too_long(answers[0])
+    return reason_words(too_long(answers[0]))
 
 
 def _export(services: Services, export: Export) -> str:

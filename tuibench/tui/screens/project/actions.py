@@ -8,6 +8,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import ProjectRow, Removal
 from tuibench.core.text import show, too_long
 from tuibench.present.outcome import project_removal_words
+from tuibench.present.reason import reason_words
 from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.benchmark.actions import Change, Texts, ask_texts
@@ -107,7 +108,7 @@ class ProjectActions(RunActions):
 
 
 def _named(answers: tuple[str, ...]) -> str:
-    return too_long(answers[0]) if answers[0].strip() else "a project needs a name"
+    return reason_words(too_long(answers[0])) if answers[0].strip() else "a project needs a name"
 
 
 class ProjectProfiles(TheoryActions, RunActions):

@@ -186,7 +186,7 @@ PREFIX = "dim:"
 def dims_of(fields: Mapping[str, str]) -> tuple[dict[str, int], dict[str, str]]:
     """Return the dims from fields named `dim:NAME`, without empty ones, and the errors by field, `name` first."""
     dims: dict[str, int] = {}
-    wrong = too_long(fields["name"]) if fields["name"] else "a project needs a name"
+    wrong = reason_words(too_long(fields["name"])) if fields["name"] else "a project needs a name"
     errors = {"name": wrong} if wrong else {}
     for name, text in fields.items():
         if not name.startswith(PREFIX) or not text:
