@@ -128,7 +128,7 @@ def test_dims_are_set_by_name_and_by_place() -> None:
         ({"shapes": ((2, 3, 8, 8),), "batches": (4,)}, "also given as 2"),
         ({"shapes": ((1, 4, 8, 8),)}, "fixes it to 3"),
         ({"shapes": ((1, 3, 8),)}, "has 4 dims, not 3"),
-        ({"shapes": ((1, 3, 8, 8), (1, 2))}, "2 shapes, the model has 1 inputs"),
+        ({"shapes": ((1, 3, 8, 8), (1, 2))}, "2 shapes, the model has 1 input"),
         ({"batch_dim": "q"}, "no such dim"),
     ],
 )

@@ -169,7 +169,7 @@ SETTING_ERRORS: dict[str, Told] = {
     ),
     # Shapes
     "shape_fits_no_input": ("-shapes [{shape}]: no input has {dims} dims", _INPUTS),
-    "shapes_differ_in_number": ("-shapes has {given} shapes, the model has {count} inputs", _INPUTS),
+    "shapes_differ_in_number": ("-shapes has {given:count shape}, the model has {count:count input}", _INPUTS),
     "shape_of_other_rank": ("-shapes: input '{name:60}' has {dims} dims, not {given}", _INPUTS),
     "axis_disagrees": (_axis_disagrees, _INPUTS),
 }
