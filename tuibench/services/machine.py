@@ -29,7 +29,7 @@ from tuibench.host.kernel_files import Tree, load_words, read_cpu_times
 from tuibench.host.system import find_mount, is_remote
 from tuibench.host.topology import Topology, read_topology
 from tuibench.present.error.words import message_words
-from tuibench.present.reason import all_words, reason_words
+from tuibench.present.reason import all_words, read_words, reason_words
 from tuibench.services.detached_runner import engine_probe
 from tuibench.store.store import Store
 from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
@@ -185,8 +185,6 @@ def describe_terminal(stream: TextIO) -> dict[str, Any]:
 
 
 def _answer(entry: dict[str, Any]) -> dict[str, Any]:
-    from tuibench.present.reason import read_words
-
     known = {name: entry.get(name) for name in ("name", "version")}
     return known | {"error": read_words(entry.get("error")) or None, "available": bool(entry["available"])}
 
