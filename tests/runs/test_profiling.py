@@ -176,8 +176,8 @@ def test_dead_child_is_a_failed_part_and_the_others_continue(bench: Bench) -> No
         (ChildDeath("signal", because("died", signal="SIGSEGV"), "SIGSEGV", None), "profiling", ExitCode.SOME_FAILED),
         (ChildDeath("signal", because("died", signal="SIGSEGV"), "SIGSEGV", None), "loading", ExitCode.MODEL),
         (ChildDeath("timeout", because("no_answer", s=60), None, None), "timing", ExitCode.TIMEOUT),
-        (ModelError("it cannot be loaded", "a hint"), "loading", ExitCode.MODEL),
-        (EngineError("onnxruntime cannot be imported"), "loading", ExitCode.ENGINE),
+        (ModelError("model_empty"), "loading", ExitCode.MODEL),
+        (EngineError("engine_unknown"), "loading", ExitCode.ENGINE),
     ],
 )
 def test_profile_without_layers_fails_with_the_code_of_its_reason(

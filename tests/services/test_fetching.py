@@ -15,7 +15,7 @@ from tuibench.core.errors import ExitCode, ModelError, TuibenchError, UsageError
 from tuibench.core.machine import Places
 from tuibench.core.model import FetchProgress
 from tuibench.core.reason import because
-from tuibench.present.error.words import error_line
+from tuibench.present.error.words import error_line, hint_words
 from tuibench.services.models import ModelFetch
 
 BODY = b"0123456789" * 20_000
@@ -55,7 +55,7 @@ def test_errors_keep_their_type(
     loopback.routes["/m.onnx"] = file_route(BODY)
     with pytest.raises(kind) as caught:
         ModelFetch(loopback.url("/m.onnx"), places, bounds=bounds).carry_out(lambda _: None)
-    assert caught.value.exit_code == code and caught.value.hint
+    assert caught.value.exit_code == code and hint_words(caught.value)
 
 
 def test_unknown_name_is_refused(places: Places) -> None:

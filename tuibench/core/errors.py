@@ -6,10 +6,9 @@ import resource
 import signal
 import stat
 from enum import IntEnum
-from importlib import import_module
 from typing import Any, TypeVar
 
-from tuibench.core.reason import LEGACY_TEXT, Reason, because
+from tuibench.core.reason import Reason, because
 
 _Error = TypeVar("_Error", bound="TuibenchError")
 
@@ -41,35 +40,17 @@ class TuibenchError(Exception):
 
     exit_code = ExitCode.SOME_FAILED
 
-    def __init__(self, code: str, hint: str = "", /, **fields: Any) -> None:
+    def __init__(self, code: str, /, **fields: Any) -> None:
         super().__init__(code)
-        coded = code.isidentifier() and not hint
-        self.reason = because(code, **fields) if coded else because(LEGACY_TEXT, text=code, hint=hint, **fields)
+        self.reason = because(code, **fields)
 
     @classmethod
     def from_reason(cls: type[_Error], reason: Reason) -> _Error:
         """Return the error with this code and these fields."""
         return cls(reason.code, **reason.fields)
 
-    @property
-    def message(self) -> str:
-        """Temporary."""
-        return str(import_module("tuibench.present" + ".error.words").message_words(self))
-
-    @property
-    def detail(self) -> str:
-        """Temporary."""
-        return str(import_module("tuibench.present" + ".error.words").message_words(self, beside=True))
-
-    @property
-    def hint(self) -> str:
-        """Temporary."""
-        return str(import_module("tuibench.present" + ".error.words").hint_words(self))
-
     def __str__(self) -> str:
         """Return the code and its fields, for logs and programmers."""
-        if self.reason.code == LEGACY_TEXT:
-            return self.message
         fields = ", ".join(f"{name}={value!r}" for name, value in self.reason.fields.items())
         return f"{self.reason.code}({fields})"
 
