@@ -99,7 +99,7 @@ def test_list_is_newest_first_and_can_be_filtered(store: Store) -> None:
     assert library.get("0003").metadata.project == project.id
     library.edit("0003", project="")
     assert library.list(project=project.id) == () and library.get("0003").metadata.project is None
-    with pytest.raises(UnknownId, match="project"):
+    with refused(UnknownId, "id_unknown", noun="project", given="nowhere"):
         library.edit("0003", project="nowhere")
 
 

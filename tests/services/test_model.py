@@ -95,7 +95,7 @@ def test_file_that_cannot_be_read_when_needed_is_missing(
 
 def test_file_that_is_no_model_has_no_summary(tmp_path: Path, places: Places) -> None:
     (tmp_path / "m.onnx").write_bytes(b"<html>")
-    with refused(ModelError, "model_is_web_page"):
+    with refused(ModelError, "model_is_web_page", path=str(tmp_path / "m.onnx")):
         inspect(ModelSource("m.onnx", str(tmp_path / "m.onnx")), places)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.refusal import refused
 from tests.services.test_forms import TINY, alter
 from tests.services.test_project_profiles import Launched, launched
 from tests.tui.sample_data import add
@@ -81,7 +82,7 @@ def test_missing_model_prevents_start_and_shows_alternative(stage: Stage, launch
     start = stage.services.profile_forms.open("", stage.one)
     assert "is missing; tuibench rerun" in start.error and "--model PATH" in start.error
     assert stage.services.profile_forms.check(start.values, start.project, stage.one).errors == {"model": start.error}
-    with pytest.raises(ModelGone):
+    with refused(ModelGone, "measured_model_gone"):
         stage.again()
     assert launched == []
     # The repeat key without a question gives the same error: the set-up has no field for another file.
@@ -97,7 +98,7 @@ def test_record_without_directories_matches_no_local_file(stage: Stage, other: P
     # The paths are as in an export.
     one = add(stage.services, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
     assert other.samefile("net.onnx")
-    with pytest.raises(ModelGone):
+    with refused(ModelGone, "measured_model_gone"):
         stage.again(one)
     assert launched == []
 

@@ -137,7 +137,7 @@ def test_model_lookup_finds_project_once_created(services: Services, tmp_path: P
     assert services.projects.newest_state(row.project.id).state == CHANGED
     path.unlink()
     assert services.projects.newest_state(row.project.id).state == GONE
-    with refused(ModelError, "file_missing", path=str(path)):
+    with refused(ModelError, "file_missing", path=str(path), is_model=True):
         services.theory.costs(row.project.id)
 
 
