@@ -37,12 +37,17 @@ def _instead(fields: Fields) -> str:
 
 def _no_directory(fields: Fields) -> str:
     where = show(fields["where"]) if fields["where"] else "any temporary directory"
-    return f"no directory for the run can be made in {where}: {show(fields['why'], 500) or 'no reason is known'}"
+    return f"no directory for the run can be made in {where}: {show(fields['why'] or 'no reason is known', 500)}"
 
 
 def _ended_unbegun(fields: Fields) -> str:
     output = f" ({show(fields['output'], 500)})" if fields["output"] else ""
     return f"{show(fields['why'], 500)} before the run began{output}"
+
+
+def _unread(fields: Fields) -> str:
+    why = f": {show(fields['why'], 500)}" if fields["why"] else ""
+    return f"the journal of run {short_id(fields['run'])} cannot be read{why}"
 
 
 _AGAIN = "tuibench rerun {run:id} measures it again"
@@ -55,7 +60,7 @@ CONTROL_ERRORS: dict[str, Told] = {
     "ended_unbegun": (_ended_unbegun, ""),
     "ended_unplanned": ("{why} before there was a plan", ""),
     "no_event_to_save": ("run {run:id} has nothing to save: no event of its journal can be read", ""),
-    "journal_unread": ("the journal of run {run:id} cannot be read: {why}", ""),
+    "journal_unread": (_unread, ""),
     # Resume and follow
     "not_resumable": ("run {run:id} cannot be resumed: {why}", _instead),
     "measured_file_missing": ("{model} is missing", "put it back, or save the partial result with --finish"),
