@@ -208,3 +208,16 @@ def test_notes_of_profiles_and_those_of_older_records_have_the_same_words() -> N
 def test_causes_of_older_records_have_the_same_words(code: str) -> None:
     old, new = because(code, text="no kernel"), because(code, why=error_text("no kernel"))
     assert reason_words(old) == reason_words(new) and reason_words(new).endswith(": no kernel")
+
+
+@pytest.mark.parametrize(
+    ("share", "has_bound", "words"),
+    [
+        (1.254, True, "the layers add up to 125 % of the unprofiled time, too far from it to be scaled"),
+        (0.5, False, "the layers add up to 50 % of the unprofiled time, too far from it to be scaled"),
+        (None, True, "the layers add up to an unknown share of the unprofiled time, too far from it to be scaled"),
+    ],
+)
+def test_sum_of_layers_too_far_to_scale(share: float | None, has_bound: bool, words: str) -> None:
+    end = "" if has_bound else ", and no bound follows from them"
+    assert reason_words(because("sum_too_far_to_scale", share=share, has_bound=has_bound)) == words + end

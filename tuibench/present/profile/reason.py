@@ -29,6 +29,12 @@ def cause_words(fields: Fields) -> str:
     return show(fields["why"] if "why" in fields else fields["text"], 500)
 
 
+def _too_far_to_scale(fields: Fields) -> str:
+    share = "an unknown share" if fields["share"] is None else f"{100 * fields['share']:.0f} %"
+    end = "" if fields["has_bound"] else ", and no bound follows from them"
+    return f"the layers add up to {share} of the unprofiled time, too far from it to be scaled{end}"
+
+
 def _runs_not_recorded(fields: Fields) -> str:
     end = "" if fields["events"] is None else f", which stops at {fields['events']:,} events"
     return f"{fields['count']} of {fields['of']} profiled runs: the profiler's file lacks the others{end}"
@@ -157,6 +163,8 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "no_costs_to_choose_by": "the costs of the layers are unknown, so none can be selected",
     "not_counted": "not counted",
     # Notes on costs and times
+    "overhead_exceeds_kernels": "below the profiler's resolution: its overhead exceeds the time of most kernels",
+    "sum_too_far_to_scale": _too_far_to_scale,
     "names_not_recorded": "{count} nodes have names that the profiler cannot record: their time is in no layer",
     "mapped_by_names": "mapped by names alone: the optimized model cannot be saved ({why})",
     "runs_not_recorded": _runs_not_recorded,

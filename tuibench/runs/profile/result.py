@@ -153,7 +153,7 @@ class _Scaling:
     sum_us: float
     unprofiled_us: float
     factor: float
-    notes: tuple[str, ...]
+    notes: tuple[Reason, ...]
 
 
 def assemble_performance(
@@ -218,7 +218,7 @@ def _profile(
             dict.fromkeys(
                 [
                     *(note for run in runs for note in run.notes),
-                    *map(legacy_text, scaling.notes),
+                    *scaling.notes,
                     *_beyond_roofs(runs),
                     *_untold_forms(spec, below),
                     *_uncounted(costs, layers),
@@ -292,12 +292,11 @@ def _scale(runs: Sequence[LayerRun], rows: Sequence[ProcessRow], below: bool) ->
     if abs(factor - 1) <= MOST_SCALED and not below:
         return _Scaling(sum_us, whole, factor, ())
     if below:
-        words = "below the profiler's resolution: its overhead exceeds the time of most kernels"
+        note = Reason("overhead_exceeds_kernels")
     else:
-        share = f"{100 * sum_us / whole:.0f} %" if whole > 0 else "an unknown share"
-        words = f"the layers add up to {share} of the unprofiled time, too far from it to be scaled"
-        words += ", and no bound follows from them" if factor > 1 else ""
-    return _Scaling(sum_us, whole, 1.0, (words,))
+        share = sum_us / whole if whole > 0 else None
+        note = because("sum_too_far_to_scale", share=share, has_bound=factor <= 1)
+    return _Scaling(sum_us, whole, 1.0, (note,))
 
 
 def _layer(
