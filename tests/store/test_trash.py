@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from tests.refusal import refused
 from tests.store.build import Clock, make_id, make_result, make_store
 from tests.store.disks.relay import Relay
 from tuibench.core.errors import StoreError, StoreReadOnly, UnknownId
+from tuibench.core.record import to_plain
 from tuibench.core.stored import Metadata
 from tuibench.store import trash as trash_module
 from tuibench.store.documents import Documents
@@ -239,6 +241,23 @@ def test_manifest_path_outside_the_store_is_refused(tmp_path: Path) -> None:
     causes = [notice.fields["why"] for notice in fresh.notices() if notice.code == "manifest_damaged"]
     assert causes and {(cause.code, cause.fields["path"][:9]) for cause in causes} == {("path_leads_out", "../hosts/")}
     assert not (tmp_path / "hosts").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("id", 5), ("removed_utc", None), ("size_bytes", "5"), ("benchmarks", 5), ("rows", ["x"])]
+)
+def test_manifest_with_a_field_of_another_type_is_damaged(tmp_path: Path, field: str, value: object) -> None:
+    store = fill(tmp_path / "data", 1)
+    store.trash.remove([make_id(0)])
+    (path,) = tmp_path.glob("data/hosts/*/trash/*/manifest.json")
+    sealing, directory = store._context.sealing, str(path.parent)
+    plain = to_plain(read_manifest(sealing, directory)) | {field: value}
+    sealing.write_tables(os.path.join(directory, "manifest.json"), {"trash": {"1": plain}}, None)
+    fresh = make_store(tmp_path / "data")
+    with pytest.raises(UnknownId):
+        fresh.trash.restore()
+    causes = [notice.fields["why"].code for notice in fresh.notices() if notice.code == "manifest_damaged"]
+    assert "no_manifest_form" in causes
 
 
 def test_move_left_with_both_names_by_a_power_cut_is_finished(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +11,7 @@ from typing import Any
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.ids import make_ulid, short_id
 from tuibench.core.reason import Reason, because
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.record import strictly, to_plain
 from tuibench.core.stored import DAMAGED, BenchmarkRow, TrashEntry
 from tuibench.core.value import dataclass
 from tuibench.store.benchmark_file import to_document, to_row
@@ -74,6 +73,9 @@ class Manifest:
         return self.sequence, self.id
 
 
+_MANIFEST = strictly(Manifest)
+
+
 def write_manifest(sealing: Sealing, directory: str, manifest: Manifest) -> None:
     """Write the manifest into the directory of its removal."""
     sealing.write_tables(os.path.join(directory, NAME), {_TABLE: {"1": to_plain(manifest)}}, None)
@@ -86,11 +88,10 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
     if loaded is None:
         return None
     try:
-        manifest = from_plain(Manifest, loaded.tables[_TABLE]["1"])
+        manifest = _MANIFEST(loaded.tables[_TABLE]["1"])
         for move in manifest.moves:
             _check_inside(move.source)
             _check_inside(move.name)
-        operator.index(manifest.sequence)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         why = error.reason if isinstance(error, Outside) else because("no_manifest_form")
         damage = StoreDamaged("manifest_damaged", name=sealing.files.name(path), why=why)
