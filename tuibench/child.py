@@ -34,14 +34,14 @@ def main(arguments: list[str]) -> int:
         send({"ok": True, "result": _TASKS[arguments[0]](request, send)})
         return 0
     except TuibenchError as error:
-        send(_refusal(error))
+        send(_error_answer(error))
     except MemoryError:
-        send(_refusal(ModelError("model_out_of_memory")))
+        send(_error_answer(ModelError("model_out_of_memory")))
     except Exception as error:  # process boundary: any error must reach the caller as one line
         import traceback
 
         traceback.print_exc()
-        send(_refusal(TuibenchError("child_failed", kind=type(error).__name__, text=str(error)[:500])))
+        send(_error_answer(TuibenchError("child_failed", kind=type(error).__name__, text=str(error)[:500])))
     return 1
 
 
@@ -293,12 +293,12 @@ _GENTLEST = 19
 def _describe_engine(name: str) -> dict[str, Any]:
     from tuibench.core.record import to_plain
     from tuibench.engines import factory
-    from tuibench.engines.error_words import error_reason
+    from tuibench.engines.error_words import engine_reason
 
     try:
         return {"name": name, "available": True, "version": factory.make(name).start(), "error": None}
     except Exception as error:  # a broken installation raises anything; doctor shows the message
-        return {"name": name, "available": False, "version": None, "error": to_plain(error_reason(error, 1000))}
+        return {"name": name, "available": False, "version": None, "error": to_plain(engine_reason(error, 1000))}
 
 
 def _confine(request: dict[str, Any], needed: str | None = None) -> None:
@@ -359,7 +359,7 @@ def _own_the_channel() -> Send:
     return send
 
 
-def _refusal(error: TuibenchError) -> dict[str, Any]:
+def _error_answer(error: TuibenchError) -> dict[str, Any]:
     from tuibench.core.record import to_plain
 
     return {"ok": False, "error": {"reason": to_plain(error.reason), "exit_code": int(error.exit_code)}}

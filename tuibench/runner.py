@@ -39,10 +39,10 @@ def main(argv: list[str]) -> int:
     code = 1
     try:
         # Only now: signals that come during these imports must be heard.
-        from tuibench.runs.session import Outside, RunnerSession
+        from tuibench.runs.session import RunnerHooks, RunnerSession
 
         begun = (lambda: say_begun(done)) if detached else (lambda: None)
-        code = RunnerSession(directory, request, stop, Outside(save, saved_test, error_words)).carry_out(begun)
+        code = RunnerSession(directory, request, stop, RunnerHooks(save, saved_test, error_words)).carry_out(begun)
         if ephemeral and code == 0:
             os.close(done)
             wait_for_the_client(lifeline)

@@ -131,7 +131,7 @@ def test_runner_death_before_the_run_begins_is_explained(
         return subprocess.Popen(["sh", "-c", script], bufsize=0, stdin=pipe, stdout=pipe, stderr=log)
 
     monkeypatch.setattr(detached_runner, "start_runner", start)
-    with refused(TuibenchError, "ended_unbegun") as caught:
+    with refused(TuibenchError, "ended_before_start") as caught:
         start_detached_runner(tmp_path, {"long": "x" * (1 << 20)})
     assert message_words(caught.value) == words
 
@@ -141,7 +141,7 @@ def test_run_resumed_meanwhile_is_left_to_the_other_client(keeper: Shell, runs: 
     directory = runs.directory(run)
     with refused(UsageError, "not_resumable", run=run, state="running"):
         runs.resume_detached(run)
-    with refused(HostBusy, "has_a_runner", run=run):
+    with refused(HostBusy, "runner_exists", run=run):
         start_detached_runner(directory.path, directory.request() | {"resume": {"mixed": False, "finish": False}})
 
 

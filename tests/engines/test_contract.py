@@ -23,7 +23,7 @@ from tests.engines.probe import setting
 from tests.refusal import refused
 from tuibench.core.engine import IO_CLASSES, REGISTRY, names
 from tuibench.engines import factory
-from tuibench.engines.protocol import Engine, IoUnavailable, Refusal, Session
+from tuibench.engines.protocol import Engine, EngineRefusal, IoUnavailable, Session
 from tuibench.present.reason import reason_words
 
 ALL = names(hidden=True)
@@ -147,7 +147,7 @@ def test_unusual_types_run_or_are_refused_by_name(load: Callable[..., Session], 
     session: Session | None
     try:
         session = load(case)
-    except Refusal as refusal:
+    except EngineRefusal as refusal:
         message = reason_words(refusal.reason)
         session = None
     if session is None:
@@ -194,13 +194,13 @@ def test_invalid_file_raises_an_exception(engine: Engine, tmp_path: Path, conten
 
 def test_unknown_precision_is_refused_and_known_ones_are_used(engine: Engine, tmp_path: Path) -> None:
     path = make.mlp().save(tmp_path)
-    with refused(Refusal, "unsupported_precision", precision="f11"):
+    with refused(EngineRefusal, "unsupported_precision", precision="f11"):
         engine.load(setting(path, precision="f11"))
     for precision in engine.capabilities.precisions:
         used, code = "", ""
         try:
             used = str(engine.load(setting(path, precision=precision)).read_back().precision)
-        except Refusal as refusal:
+        except EngineRefusal as refusal:
             code = refusal.reason.code
         # Only missing hardware is a cause for refusal, and every CPU supports f32.
         assert used == precision or (precision != "f32" and code == "other_precision_used")
@@ -250,7 +250,7 @@ def test_queue_exists_exactly_if_it_is_claimed(any_engine: Engine, tmp_path: Pat
     case = make.mlp()
     session = any_engine.load(setting(case.save(tmp_path), one_at_a_time=False))
     if "queue" not in any_engine.capabilities.stream_kinds:
-        with refused(Refusal, "engine_without_queue"):
+        with refused(EngineRefusal, "engine_without_queue"):
             session.queue(case.feeds, "bound")
         return
     for io in IO_CLASSES:

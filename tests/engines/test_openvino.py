@@ -17,7 +17,7 @@ from tests.refusal import refused
 from tuibench.core.reason import ERROR
 from tuibench.engines import openvino
 from tuibench.engines.openvino_session import explain, translate
-from tuibench.engines.protocol import IoUnavailable, Refusal
+from tuibench.engines.protocol import EngineRefusal, IoUnavailable
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_precision_that_would_be_replaced_is_refused(
     try:
         back = engine.load(setting(path, precision=precision)).read_back()
         used, kernels = str(back.precision), back.details["kernels"]
-    except Refusal as refusal:
+    except EngineRefusal as refusal:
         refused_precision = refusal.reason.fields.get("precision")
     if {"bf16": "BF16", "f16": "FP16"}[precision] in capable:
         assert used == precision
@@ -117,9 +117,9 @@ def test_static_shapes_change_the_session_and_not_the_outputs(
 
 def test_unknown_shape_option_and_unoptimized_run_are_refused(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     path = make.mlp().save(tmp_path)
-    with refused(Refusal, "unsupported_shape_mode", given="round"):
+    with refused(EngineRefusal, "unsupported_shape_mode", given="round"):
         engine.load(setting(path, options={"shape": "round"}))
-    with refused(Refusal, "engine_always_optimizes"):
+    with refused(EngineRefusal, "engine_always_optimizes"):
         engine.load(setting(path, optimize=False))
 
 
@@ -156,17 +156,17 @@ def test_sample_that_cannot_run_is_refused_without_stale_outputs(
     case = make.reshaped()
     bound = engine.load(setting(case.save(tmp_path), threads=1)).bind(case.feeds, io)
     assert [bound.outputs(i)["y"].shape for i in (0, 1)] == [(4, 2), (2, 4)]
-    with pytest.raises(Refusal, match="conflicts with the reshape pattern"):
+    with pytest.raises(EngineRefusal, match="conflicts with the reshape pattern"):
         bound.outputs(2)
 
 
 def test_mismatched_feed_is_refused_by_name(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     session = engine.load(setting(make.mlp().save(tmp_path)))
-    with refused(Refusal, "input_not_given", name="x"):
+    with refused(EngineRefusal, "input_not_given", name="x"):
         session.bind([{"z": np.zeros((1, 8), dtype=np.float32)}], "bound")
-    with refused(Refusal, "other_type_given", name="x", dtype="float32", given="float64"):
+    with refused(EngineRefusal, "other_type_given", name="x", dtype="float32", given="float64"):
         session.bind([{"x": np.zeros((1, 8))}], "bound")
-    with refused(Refusal, "no_tensor_given", name="x", type="list"):
+    with refused(EngineRefusal, "no_tensor_given", name="x", type="list"):
         session.bind([{"x": [np.zeros((1, 8), dtype=np.float32)]}], "call")
 
 
@@ -176,7 +176,7 @@ def test_mismatched_feed_is_refused_by_name(engine: openvino.OpenVinoEngine, tmp
 def test_unsupported_model_is_refused_while_loading(
     engine: openvino.OpenVinoEngine, tmp_path: Path, build: Callable[[], make.Case], code: str, said: str
 ) -> None:
-    with pytest.raises(Refusal, match=said) as caught:
+    with pytest.raises(EngineRefusal, match=said) as caught:
         engine.load(setting(build().save(tmp_path)))
     assert caught.value.reason.code == code
 
@@ -184,7 +184,7 @@ def test_unsupported_model_is_refused_while_loading(
 def test_format_of_another_engine_is_refused(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     path = tmp_path / "model.ort"
     path.write_bytes(b"\x1c\x00\x00\x00ORTM" + bytes(64))
-    with refused(Refusal, "ort_file_unreadable"):
+    with refused(EngineRefusal, "ort_file_unreadable"):
         engine.load(setting(str(path)))
 
 
@@ -207,4 +207,4 @@ def test_error_message_is_shortened_to_its_content() -> None:
     assert explain(RuntimeError("Exception from a.cpp:1:\n")) == "Exception from a.cpp:1:"
     assert explain(RuntimeError("")) == "RuntimeError"
     assert isinstance(translate(RuntimeError("Exception from a.cpp:1:\nstd::bad_alloc\n")), MemoryError)
-    assert isinstance(translate(RuntimeError("no such thing")), Refusal)
+    assert isinstance(translate(RuntimeError("no such thing")), EngineRefusal)

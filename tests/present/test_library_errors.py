@@ -64,7 +64,7 @@ DIED = because("died", signal="SIGSEGV")
         (because("no_run_directory", where="", why=None),
          ("no directory for the run can be made in any temporary directory: no reason is known; "
          "set TMPDIR to a directory that can be written to")),
-        (because("ended_unbegun", why=because("runner_exited", exit_code=3, output=None), output="oh\n"),
+        (because("ended_before_start", why=because("runner_exited", exit_code=3, output=None), output="oh\n"),
          "the runner ended with code 3 before the run began (oh\\n)"),
         (because("run_in_state", run=ONE, state="unsaved", asked="finish", resumable=True),
          "run ab12 is unsaved; tuibench resume ab12 --finish saves the partial result"),

@@ -11,7 +11,15 @@ from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LossPoint, NodeCost, Roofline
 from tuibench.core.reason import Reason, because, legacy_text, upgrade_end
 from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain
-from tuibench.present.reason import _WORDS, export_words, no_interval_words, read_end, read_words, reason_words, worded
+from tuibench.present.reason import (
+    _WORDS,
+    export_words,
+    no_interval_words,
+    read_end,
+    read_words,
+    reason_words,
+    replace_reasons,
+)
 
 TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "target": 0.02, "limit_s": 30.0}
 
@@ -184,7 +192,7 @@ def test_ends_of_older_journals_become_codes_and_are_exported_as_before(text: st
     found = upgrade_end(from_plain(Reason, text))
     assert found == reason
     assert export_words(found) == text
-    assert worded({"ev": "run_end", "reason": to_plain(found)}) == {"ev": "run_end", "reason": text}
+    assert replace_reasons({"ev": "run_end", "reason": to_plain(found)}) == {"ev": "run_end", "reason": text}
 
 
 @pytest.mark.parametrize(
@@ -229,4 +237,4 @@ def test_nested_reasons_are_worded_once_each(code: Any, name: str, monkeypatch: 
 @pytest.mark.parametrize("plain", [{"code": [], "fields": {}}, {"code": "several", "fields": 5}, [1], 3])
 def test_damaged_reasons_of_events_have_words(plain: Any) -> None:
     assert read_words(plain) == reason_words(read_end({"reason": plain})) == "its journal is inconsistent"
-    assert isinstance(worded({"ev": "warning", "message": plain}), dict)
+    assert isinstance(replace_reasons({"ev": "warning", "message": plain}), dict)

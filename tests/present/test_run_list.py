@@ -10,7 +10,7 @@ from tests.present.test_listing import NOW
 from tuibench.core.activity import Holder, RunInfo
 from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.text import show, width_of
-from tuibench.present.run_list import holder_words, run_list, runs_json, why_words
+from tuibench.present.run_list import queue_words, run_list, runs_json, why_words
 
 
 def info(**changes: Any) -> RunInfo:
@@ -79,7 +79,7 @@ def test_ending_signal_is_named_in_words_and_in_json_by_its_name() -> None:
     ],
 )
 def test_host_lock_owner_is_named(holder: Holder, words: str) -> None:
-    assert holder_words(holder) == words
+    assert queue_words(holder) == words
 
 
 def test_silence_is_reported_only_for_a_live_run() -> None:

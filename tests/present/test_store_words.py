@@ -21,9 +21,9 @@ LOST = {"has_previous": False, "run": "01M3250VZ80009WDVSQ5ZMMZ0N"}
     [
         (because("previous_used", name=FILE, why=because("not_json")),
          "projects/a.json is damaged (not JSON): its previous generation is used"),
-        (because("list_missing", name="tuibench.json", records=4),
+        (because("index_missing", name="tuibench.json", records=4),
          "tuibench.json is not there: the list is made from the 4 records themselves"),
-        (because("list_damaged", name="tuibench.json", records=4),
+        (because("index_damaged", name="tuibench.json", records=4),
          "tuibench.json is not as it was written: the list is made from the 4 records themselves" + LATER),
         (because("damaged_file", why=because("not_json"), kept="", repaired=False, has_previous=True, run=""),
          "not JSON; its previous version is intact"),
@@ -35,7 +35,7 @@ LOST = {"has_previous": False, "run": "01M3250VZ80009WDVSQ5ZMMZ0N"}
         (because("moved_aside", why=because("without_record"), kept="quarantine/a"),
          "without a record: kept as quarantine/a"),
         (because("moved_aside", why=because("without_record"), kept=""), "without a record"),
-        (because("list_row_invalid", why=because("column_invalid", column="cells", is_number=True)),
+        (because("index_row_invalid", why=because("column_invalid", column="cells", is_number=True)),
          "it contains an invalid row: cells of a row is no number"),
         (because("little_room", bytes=1_000_000, needed_bytes=32 << 20),
          "only 1.00 MB left on the store's disk, of 33.6 MB that a sweep may need"),
@@ -71,7 +71,7 @@ def test_report_of_a_file_does_not_name_it_twice(reason: Reason, whole: str, alo
 def test_lock_owner_on_another_machine_is_named() -> None:
     busy = StoreBusy("store_busy", pid=7, host="far\x1b[2J", command="tuibench", s=14.2, since="14:13:16")
     assert message_words(busy) == "the store is busy: pid 7 on far\\e[2J, tuibench, for 14 s, since 14:13:16 UTC"
-    stopped = StoreBusy("store_holder_stopped", pid=7, host="", command="tuibench", s=14.2, since="14:13:16")
+    stopped = StoreBusy("store_holder_suspended", pid=7, host="", command="tuibench", s=14.2, since="14:13:16")
     assert message_words(stopped).endswith("since 14:13:16 UTC; it is stopped") and "-CONT 7" in hint_words(stopped)
 
 

@@ -84,7 +84,7 @@ CASES = [
     ),
     (
         of_an_unknown_kind,
-        because("run_of_unknown_kind", kind="energy"),
+        because("profile_kind_unknown", kind="energy"),
         "this run is a profile of a kind unknown to this version: energy",
     ),
 ]
@@ -112,7 +112,7 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
 
 
 @pytest.mark.parametrize(
-    ("change", "code"), [(of_a_newer_version, "run_newer"), (of_an_unknown_kind, "run_of_unknown_kind")]
+    ("change", "code"), [(of_a_newer_version, "run_newer"), (of_an_unknown_kind, "profile_kind_unknown")]
 )
 def test_journal_of_a_newer_run_yields_no_result(run: ScriptedRun, change: Change, code: str) -> None:
     change(run.directory)

@@ -175,7 +175,7 @@ def test_damaged_record_is_listed_and_hides_no_other(services: Services, store: 
         (make_id(1), DAMAGED),
     ]
     assert services.library.get(make_id(2)).metadata.name == "run 2"
-    with refused(StoreDamaged, "benchmark_damaged", id=make_id(1)):
+    with refused(StoreDamaged, "record_damaged", id=make_id(1)):
         services.library.get(make_id(1))
     assert any("made from the 2 records" in notice for notice in services.monitor.look().notices)
 

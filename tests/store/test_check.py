@@ -186,7 +186,7 @@ def test_damaged_record_with_previous_generation_stays_readable(root: Path) -> N
 def test_result_with_a_changed_number_is_refused_as_damaged(root: Path) -> None:
     damage_result(root)
     store = make_store(root)
-    with refused(StoreDamaged, "benchmark_damaged", id=make_id(2)):
+    with refused(StoreDamaged, "record_damaged", id=make_id(2)):
         store.benchmarks.get(make_id(2))
     assert store.benchmarks.get(make_id(1)).result.seconds == 12.5
     assert len(store.benchmarks.rows()) == 3

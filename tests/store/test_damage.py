@@ -97,7 +97,7 @@ def look(root: Path, path: str) -> list[str]:
         try:
             result = store.benchmarks.get(one).result
         except StoreDamaged as error:
-            found += [] if one in own and error.reason == because("benchmark_damaged", id=one) else [f"{one}: {error}"]
+            found += [] if one in own and error.reason == because("record_damaged", id=one) else [f"{one}: {error}"]
         else:
             found += [] if replace(result, host="") == make_small(number) else [f"{one} tells other numbers"]
     problems = Store(root, MACHINE, disk=SyncingNothing()).check(read_data=True).problems

@@ -60,7 +60,7 @@ def test_restored_file_is_listed_after_a_repair_or_a_write(root: Path, mend: str
 def test_damaged_record_error_is_short(root: Path) -> None:
     store = make_store(root)
     for act in (store.benchmarks.get, lambda one: store.benchmarks.edit(one, name="x")):
-        with refused(StoreDamaged, "benchmark_damaged", id=ONE) as caught:
+        with refused(StoreDamaged, "record_damaged", id=ONE) as caught:
             act(ONE)
         assert "store check" in hint_words(caught.value)
     (problem,) = store.check(read_data=True).problems

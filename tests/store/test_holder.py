@@ -106,7 +106,7 @@ def test_stopped_lock_owner_allows_reads_and_is_named_to_writers(tmp_path: Path,
         assert set(map(make_id, range(1, THERE + 1))) <= set(rows_of(before))
         assert before.benchmarks.get(make_id(1)).metadata.name == "name 1"
         store, slept = impatient(root)
-        with refused(StoreBusy, "store_holder_stopped", pid=process.pid):
+        with refused(StoreBusy, "store_holder_suspended", pid=process.pid):
             store.benchmarks.add(make_small(99), Metadata())
         assert 0 < len(slept) <= WAIT_S and set(slept) == {0.005}
         process.send_signal(signal.SIGCONT)

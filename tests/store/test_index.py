@@ -79,7 +79,7 @@ def test_damaged_index_is_rebuilt_from_the_records(tmp_path: Path, harm: str) ->
     broken = {"cut": data[: len(data) // 2], "zeros": bytes(len(data)), "empty": b""}
     path.write_bytes(broken.get(harm, json.dumps(document).encode()))
     assert store.benchmarks.rows() == rows
-    assert any((one.code, one.fields["records"]) == ("list_damaged", 4) for one in store.notices())
+    assert any((one.code, one.fields["records"]) == ("index_damaged", 4) for one in store.notices())
     store.benchmarks.edit(make_id(0), note="the next write")
     fresh = make_store(tmp_path)
     assert [row.name for row in fresh.benchmarks.rows()] == ["3", "2", "1", "0"]
@@ -109,7 +109,7 @@ def test_edited_index_is_rebuilt_kept_and_reported(tmp_path: Path) -> None:
     assert store.benchmarks.rows() == make_store(tmp_path).benchmarks.rows() == rows
     assert index_file(tmp_path).read_bytes() == edited
     (notice,) = store.notices()
-    assert (notice.code, notice.fields["records"]) == ("list_damaged", 2)
+    assert (notice.code, notice.fields["records"]) == ("index_damaged", 2)
     store.benchmarks.add(make_result(3), Metadata())
     fresh = make_store(tmp_path)
     assert [(row.name, row.note) for row in fresh.benchmarks.rows()] == [("", ""), ("2", ""), ("1", "")]

@@ -79,7 +79,7 @@ def test_stopped_lock_owner_is_reported_as_stopped(tmp_path: Path) -> None:
     with held_elsewhere(tmp_path, path) as holder:
         holder.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, holder.pid, os.WSTOPPED | os.WNOWAIT)
-        with refused(StoreBusy, "store_holder_stopped", pid=holder.pid) as caught, lock_of(store, path).hold():
+        with refused(StoreBusy, "store_holder_suspended", pid=holder.pid) as caught, lock_of(store, path).hold():
             pass
         assert f"kill -CONT {holder.pid}" in hint_words(caught.value)
 

@@ -46,7 +46,7 @@ class StoreMachine(RuleBasedStateMachine):
     def add(self, session: int, number: int, name: str) -> None:
         one = make_id(number)
         if any(one in trashed for trashed in self.trash):
-            with refused(StoreError, "benchmark_trashed", id=one):
+            with refused(StoreError, "in_trash", id=one):
                 self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))
             return
         row = self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))

@@ -44,7 +44,7 @@ def test_damage_to_a_record_is_noticed_and_hides_no_other(tmp_path: Path) -> Non
         try:
             found = fresh.benchmarks.get(make_id(1))
         except StoreDamaged as error:
-            assert error.reason == because("benchmark_damaged", id=make_id(1))
+            assert error.reason == because("record_damaged", id=make_id(1))
         else:
             # Only metadata may count as edited; the result is unchanged.
             assert any(path.name in notice.fields["name"] for notice in fresh.notices())

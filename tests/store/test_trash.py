@@ -65,7 +65,7 @@ def test_undo_restores_removals_in_reverse_order(tmp_path: Path) -> None:
         clock.now += 1
     assert store.trash.restore().benchmarks == (make_id(1),)
     assert store.trash.restore().benchmarks == (make_id(0),)
-    with refused(UnknownId, "nothing_removed_here"):
+    with refused(UnknownId, "nothing_to_undo"):
         store.trash.restore()
 
 
@@ -119,7 +119,7 @@ def test_benchmark_in_the_trash_cannot_be_added_again(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     store.trash.remove([make_id(0)])
     for session in (store, make_store(tmp_path / "data")):
-        with refused(StoreError, "benchmark_trashed", id=make_id(0)):
+        with refused(StoreError, "in_trash", id=make_id(0)):
             session.benchmarks.add(make_result(0), Metadata(name="again"))
     assert store.benchmarks.rows() == ()
     store.trash.restore()
@@ -168,7 +168,7 @@ def test_each_host_keeps_its_trash_and_undoes_its_own_removals(tmp_path: Path) -
     assert len(list(root.glob("hosts/*/trash/*/manifest.json"))) == 2
     assert {*entry.benchmarks} == {make_id(1), make_id(2)}
     assert len(other.trash.entries()) == 1
-    with refused(UnknownId, "nothing_removed_here"):
+    with refused(UnknownId, "nothing_to_undo"):
         other.trash.restore()
     assert one.trash.restore().size_bytes == entry.size_bytes
     assert len(one.benchmarks.rows()) == 2

@@ -7,7 +7,7 @@ import pytest
 from tuibench.core.errors import ModelError
 from tuibench.core.reason import Failure, Reason, because, error_text
 from tuibench.core.record import from_plain, to_plain
-from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal
+from tuibench.engines.protocol import BadSetting, EngineRefusal, IoUnavailable
 from tuibench.worker.main import MissingEngine, describe
 
 PASSED_ON = because("output_is_input", name="y")
@@ -22,8 +22,8 @@ PASSED_ON = because("output_is_input", name="y")
             because("engine_not_installed", engine="openvino", text="No module", command="pip install x"),
         ),
         (BadSetting("engine_always_optimizes", engine="e"), "setting", because("engine_always_optimizes", engine="e")),
-        (Refusal("input_not_given", name="x"), "refused", because("input_not_given", name="x")),
-        (Refusal.from_reason(error_text("no kernel")), "refused", error_text("no kernel")),
+        (EngineRefusal("input_not_given", name="x"), "refused", because("input_not_given", name="x")),
+        (EngineRefusal.from_reason(error_text("no kernel")), "refused", error_text("no kernel")),
         (IoUnavailable("output_is_input", name="y"), "refused", because("io_unavailable", why=PASSED_ON)),
         (MemoryError("9 bytes"), "memory", because("out_of_memory", text="9 bytes")),
         (MemoryError(), "memory", because("out_of_memory", text="MemoryError")),

@@ -40,7 +40,7 @@ class Holder:
 
 
 def holder_reason(holder: Holder | None) -> Reason:
-    """Return the process that measures as a reason to wait; it may be unknown."""
+    """Return the lock owner as a reason; holder_unknown for None."""
     return because("holder", **dataclasses.asdict(holder)) if holder is not None else Reason("holder_unknown")
 
 

@@ -143,7 +143,7 @@ class Failure:
     phase: str
     """inspect, inputs, start, load, first, check, warmup or timed."""
     message: Reason | None
-    """The cause; the message of an engine has the code of an error."""
+    """The cause; an engine's own message has the code ERROR."""
     signal: str | None = None
     log_tail: str | None = None
 
@@ -160,13 +160,13 @@ class Failure:
             return data | {"message": {"code": OUT_OF_MEMORY, "fields": {"text": text}}}
         return data | {"message": {"code": ERROR, "fields": {"text": said}}}
 
-    def reason(self) -> Reason:
-        """Return the failure as a field of another reason."""
+    def as_reason(self) -> Reason:
+        """Return the failure as a reason, for a field of another one."""
         return because("failed_in", kind=self.kind, phase=self.phase, signal=self.signal, why=self._cause())
 
-    def _cause(self) -> Reason | str | None:
+    def _cause(self) -> Reason | None:
         """Return the cause without a repetition of the kind or the signal."""
         why = self.message
         if why is not None and why.code == OUT_OF_MEMORY:
-            return str(why.fields["text"])
+            return error_text(str(why.fields["text"]))
         return None if why is not None and why.code == DIED and self.kind == "signal" else why

@@ -38,7 +38,7 @@ def require_kind(spec: object) -> None:
     asked = spec.get("profile") if isinstance(spec, Mapping) else None
     kind = asked.get("kind") if isinstance(asked, Mapping) else None
     if isinstance(kind, str) and kind not in KINDS:
-        raise StoreNewer("run_of_unknown_kind", kind=kind)
+        raise StoreNewer("profile_kind_unknown", kind=kind)
 
 
 Range = tuple[float, float]

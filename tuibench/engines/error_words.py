@@ -30,19 +30,19 @@ def engine_words(error: BaseException, max_chars: int = 300) -> str:
     return (plain_words(str(error)) or type(error).__name__)[:max_chars]
 
 
-def error_reason(error: BaseException, max_chars: int = 300) -> Reason:
-    """Return the reason of an error of ours, else an engine's message, cut to `max_chars`."""
+def engine_reason(error: BaseException, max_chars: int = 300) -> Reason:
+    """Return the reason of an engine's exception: its message, cut to `max_chars`; a TuibenchError's own reason."""
     return error.reason if isinstance(error, TuibenchError) else error_text(engine_words(error, max_chars))
 
 
 def exception_reason(error: BaseException, max_chars: int = 2000) -> Reason:
-    """Return the reason of an error that may come from any code: its type stands before its message.
+    """Return the reason of any exception: its type and its message, cut to `max_chars`.
 
-    The type adds nothing if the engine has wrapped the reason in its own words.
+    The type is left out for an engine's own exceptions.
     """
     said = str(error).strip() or type(error).__name__
     if isinstance(error, TuibenchError) or type(error) is RuntimeError or plain_words(said) != said:
-        return error_reason(error, max_chars)
+        return engine_reason(error, max_chars)
     return error_text(f"{type(error).__name__}: {said}"[:max_chars])
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from tuibench.core.model import Port
 from tuibench.core.reason import error_text
-from tuibench.engines.protocol import Bound, Capabilities, Feed, LoadSettings, Queue, ReadBack, Refusal
+from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
 
 VARIABLE = "TUIBENCH_FAKE"
 _MEGABYTE = 1 << 20
@@ -66,7 +66,7 @@ def perform(act: str) -> None:
     if act == "raise":
         raise RuntimeError("scripted failure: raise")
     if act == "refuse":
-        raise Refusal.from_reason(error_text("scripted failure: refuse"))
+        raise EngineRefusal.from_reason(error_text("scripted failure: refuse"))
     if act == "exit":
         os._exit(0)
     if act == "oom":
@@ -154,7 +154,7 @@ class FakeSession:
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """Refuse: the engine has no queue."""
-        raise Refusal("engine_without_queue", engine="fake")
+        raise EngineRefusal("engine_without_queue", engine="fake")
 
     def read_back(self) -> ReadBack:
         """Return the requested values, unless the script overrides them."""

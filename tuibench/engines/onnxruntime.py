@@ -13,12 +13,12 @@ from tuibench.engines.protocol import (
     BadSetting,
     Bound,
     Capabilities,
+    EngineRefusal,
     Feed,
     IoUnavailable,
     LoadSettings,
     Queue,
     ReadBack,
-    Refusal,
 )
 
 _ERROR_LEVEL = 3
@@ -144,7 +144,7 @@ class OnnxRuntimeSession:
             self._inputs = tuple(_port(arg) for arg in session.get_inputs())
             self._outputs = tuple(_port(arg) for arg in session.get_outputs())
         except UnicodeDecodeError as error:
-            raise Refusal("name_not_utf8", text=error.reason) from error
+            raise EngineRefusal("name_not_utf8", text=error.reason) from error
         self._names = [port.name for port in self._outputs]
         self._shapes: list[tuple[int, ...]] | None = None
 
@@ -175,7 +175,7 @@ class OnnxRuntimeSession:
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """Refuse: ONNX Runtime has no queue; streams are threads or processes."""
-        raise Refusal("engine_without_queue", engine="onnxruntime")
+        raise EngineRefusal("engine_without_queue", engine="onnxruntime")
 
     def read_back(self) -> ReadBack:
         """Return the settings of the session; its pool has no query, so the worker counts the threads."""

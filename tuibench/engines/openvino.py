@@ -11,7 +11,7 @@ from typing import Any
 
 from tuibench.core.reason import Reason, because, error_text
 from tuibench.engines.openvino_session import OpenVinoSession, read_ports, translate
-from tuibench.engines.protocol import BadSetting, Capabilities, LoadSettings, Refusal
+from tuibench.engines.protocol import BadSetting, Capabilities, EngineRefusal, LoadSettings
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_GRAPH = 7
@@ -135,7 +135,7 @@ class OpenVinoEngine:
         return str(import_openvino().__version__).partition("-")[0]
 
     def load(self, setting: LoadSettings) -> OpenVinoSession:
-        """Read and compile the model; raise Refusal if OpenVINO rejects it."""
+        """Read and compile the model; raise EngineRefusal if OpenVINO rejects it."""
         properties = choose_properties(setting)
         shape = setting.options.get("shape", "model")
         if shape not in _SHAPES:
@@ -155,14 +155,14 @@ class OpenVinoEngine:
         except RuntimeError as error:
             raise translate(error) from error
         if not outputs:
-            raise Refusal("model_without_outputs")
+            raise EngineRefusal("model_without_outputs")
         return OpenVinoSession(ov, compiled, inputs, outputs, setting)
 
 
 def choose_properties(setting: LoadSettings) -> dict[str, Any]:
-    """Return the properties to compile with; raise Refusal if they are unsupported."""
+    """Return the properties to compile with; raise EngineRefusal if they are unsupported."""
     if not setting.optimize:
-        raise Refusal("engine_always_optimizes", engine="openvino")
+        raise EngineRefusal("engine_always_optimizes", engine="openvino")
     if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
         takes = [*CAPABILITIES.precisions, "engine-default"]
         raise BadSetting("unsupported_precision", engine="openvino", precision=setting.precision, names=takes)
@@ -186,14 +186,14 @@ def _read_names(path: str) -> tuple[list[str], list[str]]:
     try:
         return read_names(path)
     except UnicodeDecodeError as error:
-        raise Refusal("name_not_utf8", text=error.reason) from error
+        raise EngineRefusal("name_not_utf8", text=error.reason) from error
     except ValueError as error:
         why = error.reason if isinstance(error, NotOnnx) else error_text(str(error))
-        raise Refusal("not_plain_onnx", why=why) from error
+        raise EngineRefusal("not_plain_onnx", why=why) from error
 
 
 def _refuse_ort(path: str) -> None:
     """Refuse with one line, before all of OpenVINO's readers try the file and write to stderr."""
     with Path(path).open("rb") as file:
         if file.read(8)[4:] == _ORT_MARK:
-            raise Refusal("ort_file_unreadable", engine="openvino")
+            raise EngineRefusal("ort_file_unreadable", engine="openvino")

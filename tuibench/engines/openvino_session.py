@@ -14,7 +14,16 @@ from typing import Any
 
 from tuibench.core.model import Port
 from tuibench.core.reason import error_text
-from tuibench.engines.protocol import BadSetting, Bound, Feed, IoUnavailable, LoadSettings, Queue, ReadBack, Refusal
+from tuibench.engines.protocol import (
+    BadSetting,
+    Bound,
+    EngineRefusal,
+    Feed,
+    IoUnavailable,
+    LoadSettings,
+    Queue,
+    ReadBack,
+)
 
 _LOOK_S = 0.001
 _CALM_LOOKS = 2
@@ -128,12 +137,12 @@ _MOST_CHARS = 2000
 
 
 def read_ports(nodes: Sequence[Any], role: str, names: Sequence[str]) -> tuple[Port, ...]:
-    """Return the ports under their names in the file; raise Refusal for a port that cannot be fed or fetched.
+    """Return the ports under their names in the file; raise EngineRefusal for a port that cannot be fed or fetched.
 
     OpenVINO's own names do not work: removing an Identity or Dropout renames the values on both sides.
     """
     if len(names) != len(nodes):
-        raise Refusal("other_port_count", engine="openvino", role=role, count=len(nodes), expected=len(names))
+        raise EngineRefusal("other_port_count", engine="openvino", role=role, count=len(nodes), expected=len(names))
     return tuple(_read_port(node, role, name) for node, name in zip(nodes, names, strict=True))
 
 
@@ -142,9 +151,9 @@ def make_tensor(ov: Any, port: Port, element_type: Any, value: Any) -> Any:
     shape = getattr(value, "shape", None)
     expected = _RAW.get(port.dtype, port.dtype)
     if shape is None:
-        raise Refusal("no_tensor_given", engine="openvino", name=port.name, type=type(value).__name__)
+        raise EngineRefusal("no_tensor_given", engine="openvino", name=port.name, type=type(value).__name__)
     if value.dtype.name not in (expected, port.dtype):
-        raise Refusal("other_type_given", name=port.name, dtype=port.dtype, given=value.dtype.name)
+        raise EngineRefusal("other_type_given", name=port.name, dtype=port.dtype, given=value.dtype.name)
     tensor = ov.Tensor(element_type, list(shape))
     if value.size:
         tensor.data.view(expected)[...] = value.view(expected)
@@ -174,20 +183,20 @@ def explain(error: BaseException) -> str:
 
 
 def translate(error: RuntimeError) -> Exception:
-    """Return MemoryError or Refusal for a RuntimeError, the only type that OpenVINO raises."""
+    """Return MemoryError or EngineRefusal for a RuntimeError, the only type that OpenVINO raises."""
     reason = explain(error)
     if "bad_alloc" in reason:
         return MemoryError(reason)
-    return Refusal.from_reason(error_text(reason[:_MOST_CHARS]))
+    return EngineRefusal.from_reason(error_text(reason[:_MOST_CHARS]))
 
 
 def _read_port(node: Any, role: str, name: str) -> Port:
     kind = str(node.get_element_type().get_type_name())
     if kind == "string":
         # Seen with 2026.4.1: both sides of an Identity own the same characters, and freeing them crashes the process.
-        raise Refusal("strings_corrupt_memory", engine="openvino", role=role, name=name)
+        raise EngineRefusal("strings_corrupt_memory", engine="openvino", role=role, name=name)
     if kind not in _DTYPES:
-        raise Refusal("unsupported_port_type", engine="openvino", role=role, name=name, type=kind)
+        raise EngineRefusal("unsupported_port_type", engine="openvino", role=role, name=name, type=kind)
     return Port(name, "tensor", _DTYPES[kind], _read_shape(node.get_partial_shape()))
 
 
@@ -298,7 +307,7 @@ class OpenVinoSession:
     def _tensors(self, feed: Feed) -> list[Any]:
         missing = [port.name for port in self._inputs if port.name not in feed]
         if missing:
-            raise Refusal("input_not_given", name=missing[0])
+            raise EngineRefusal("input_not_given", name=missing[0])
         pairs = zip(self._inputs, self._compiled.inputs, strict=True)
         return [make_tensor(self._ov, port, node.get_element_type(), feed[port.name]) for port, node in pairs]
 

@@ -73,12 +73,12 @@ class IoUnavailable(EngineError):
     """The requested I/O class does not work for this model; the caller tries the next one."""
 
 
-class Refusal(EngineError):
-    """The engine refuses this model; the engine's own message has the code ERROR."""
+class EngineRefusal(EngineError):
+    """The engine rejects this model; an engine's own message has the code ERROR."""
 
 
-class BadSetting(Refusal):
-    """The engine refuses the settings, for any model."""
+class BadSetting(EngineRefusal):
+    """The engine rejects the settings, for any model."""
 
 
 @dataclass(slots=True)
@@ -173,7 +173,7 @@ class LayerTimer(Protocol):
     """Interface of an engine's timing module; its `make_timer()` returns one."""
 
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
-        """Time every layer; raise TuibenchError if that is impossible, Refusal if the engine rejects the model."""
+        """Time every layer; raise TuibenchError if that is impossible, EngineRefusal if the model is rejected."""
 
 
 def run_once(session: Session, feed: Feed) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
     except MemoryError:
         raise
     except Exception as error:  # the parser's error types are not importable from here
-        raise ModelError("model_unparsable", path=str(path), bad_name=_is_utf8(error)) from None
+        raise ModelError("model_unparsable", path=str(path), bad_name=_is_encoding_error(error)) from None
     if not model.HasField("graph"):
         raise ModelError("model_without_graph", path=str(path))
     return model
@@ -71,7 +71,7 @@ def walk_weights(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
                 yield from (a.t for a in node.attribute if a.HasField("t"))
 
 
-def _is_utf8(error: Exception) -> bool:
+def _is_encoding_error(error: Exception) -> bool:
     return isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower() or "utf8" in str(error).lower()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tuibench.core.errors import ModelError
 from tuibench.core.reason import because
 from tuibench.engines import factory
-from tuibench.engines.error_words import error_reason
+from tuibench.engines.error_words import engine_reason
 from tuibench.engines.onnxruntime import OnnxRuntimeSession, open_session
 from tuibench.engines.protocol import LoadSettings, run_once
 from tuibench.model.inputs import RAW_BYTES
@@ -40,7 +40,7 @@ class ReferenceRun:
             try:
                 found = load_session(self._path, self._work_dir, optimize)
             except Exception as error:  # an engine raises any type; kept, because another point would fail the same way
-                found = RunRefused(error_reason(error, 1000), loading=True)
+                found = RunRefused(engine_reason(error, 1000), loading=True)
             self._sessions[optimize] = found
         if isinstance(found, RunRefused):
             raise found
@@ -109,7 +109,7 @@ class TracedRun:
             try:
                 self._session = self._open()
             except Exception as error:  # an engine raises any type; kept, because another feed would fail the same way
-                self._refusal = RunRefused(error_reason(error, 1000), loading=True)
+                self._refusal = RunRefused(engine_reason(error, 1000), loading=True)
                 raise self._refusal from error
         return self._session
 
@@ -151,7 +151,7 @@ def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:
     try:
         return run_once(session, feed)
     except Exception as error:  # an engine raises any type; its message is the result
-        raise _unreadable(session, feed) or RunRefused(error_reason(error, 1000)) from error
+        raise _unreadable(session, feed) or RunRefused(engine_reason(error, 1000)) from error
 
 
 def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
@@ -193,5 +193,5 @@ def read_interface(path: str) -> Interface:
     try:
         session = load_session(path, os.path.dirname(path), True)
     except Exception as error:  # an engine raises any type; its message is the result
-        raise ModelError("engine_cannot_read", path=path, why=error_reason(error, 1000)) from error
+        raise ModelError("engine_cannot_read", path=path, why=engine_reason(error, 1000)) from error
     return session.inputs(), session.outputs()

@@ -28,10 +28,9 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, size
 from tuibench.present.error.run import holder_words
 from tuibench.present.error.tables import HINTS, MESSAGES
+from tuibench.present.error.template import Fields
 from tuibench.present.profile.reason import PROFILE_WORDS, cause_words
 from tuibench.present.store import STORE_WORDS
-
-Fields = Mapping[str, Any]
 
 _MAX_CHARS = 500
 _SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
@@ -46,7 +45,7 @@ def reason_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
     """
     if reason is None or not reason.code:
         return ""
-    # Once for each nested reason: its words serve both the sentence and the form for fields that do not fit.
+    # Word nested reasons once; the template and the raw fallback both use them.
     fields = {name: _in_words(value) for name, value in reason.fields.items()}
     words = _fill(_WORDS.get(reason.code), fields)
     subject = f"{show(fields['subject'])} " if fields.get("subject") else ""
@@ -54,7 +53,7 @@ def reason_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
 
 
 def reason_hint(reason: Reason) -> str:
-    """Return how to mend the error with this reason, safe to print; '' without a hint."""
+    """Return the hint for the error with this reason, safe to print; '' for none."""
     fields = {name: _in_words(value) for name, value in reason.fields.items()}
     return show(_fill(HINTS.get(reason.code), fields) or "", _MAX_CHARS)
 
@@ -88,7 +87,7 @@ class _Printer(Formatter):
         return format(value, format_spec)
 
 
-def _either(names: list[str]) -> str:
+def _join_or(names: list[str]) -> str:
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
@@ -99,18 +98,18 @@ _FORMS: dict[str, Callable[[Any], str]] = {
     "percent": percent,
     "id": short_id,
     "ids": lambda ids: ", ".join(map(short_id, ids)),
-    "or": _either,
+    "or": _join_or,
     "and": " and ".join,
     "+": " + ".join,
 }
 
 
 def read_reason(plain: Any) -> Reason | None:
-    """Return the reason in a journal event; one that says so for a damaged one."""
+    """Return the reason of a journal event; journal_inconsistent if it is damaged."""
     try:
         return from_plain(Reason, plain) if plain else None
     except (TypeError, ValueError):
-        return Reason("journal_nonsense")
+        return Reason("journal_inconsistent")
 
 
 def read_words(plain: Any) -> str:
@@ -147,16 +146,16 @@ def no_interval_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
     return f"no interval: {words}" if reason is not None and reason.code in _OF_INTERVALS else words
 
 
-def worded(plain: Any) -> Any:
+def replace_reasons(plain: Any) -> Any:
     """Return plain values with words in place of encoded reasons."""
     if isinstance(plain, list):
-        return [worded(one) for one in plain]
+        return [replace_reasons(one) for one in plain]
     if isinstance(plain, dict):
         if plain.keys() == {"code", "fields"}:
             return export_words(read_reason(plain))
         if plain.keys() == {"reason", "exit_code"} and (reason := read_reason(plain["reason"])) is not None:
             return {"message": reason_words(reason), "hint": reason_hint(reason), "exit_code": plain["exit_code"]}
-        return {name: worded(one) for name, one in plain.items()}
+        return {name: replace_reasons(one) for name, one in plain.items()}
     return plain
 
 
@@ -318,7 +317,7 @@ _HEADS = {
 
 def failure_words(failure: Failure, limit: int = 300) -> str:
     """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
-    return reason_words(failure.reason(), limit)
+    return reason_words(failure.as_reason(), limit)
 
 
 def _failed_in(fields: Fields) -> str:
@@ -387,7 +386,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "beginning": "it is starting",
     "not_begun": "it had not started",
     "journal_unreadable": "its journal is damaged: no event in it can be read",
-    "journal_nonsense": "its journal is inconsistent",
+    "journal_inconsistent": "its journal is inconsistent",
     "lines_unreadable": lambda fields: f"{count_of(fields['lines'], 'line')} of its journal cannot be read",
     "several": lambda fields: "; ".join(fields["reasons"]),
     "finishing": lambda fields: f"finishing: {finishing_words(fields['is_profile'])}",

@@ -44,7 +44,7 @@ def runs_json(runs: Sequence[RunInfo]) -> str:
 def why_words(run: RunInfo) -> str:
     """Return the reason for a run's state: what it waits for, or what ended it."""
     queue = [f"position {run.place}" if run.state == WAITING and run.place is not None else ""]
-    queue.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
+    queue.append(queue_words(run.holder) if run.state == WAITING and run.holder is not None else "")
     words = [", ".join(filter(None, queue))]
     words.append(reason_words(run.detail, _MAX_CHARS))
     if run.state in ALIVE and run.heartbeat_age_s is not None and run.heartbeat_age_s > _SILENT_S:
@@ -65,7 +65,7 @@ def owner_words(holder: Holder | None) -> str:
     return reason_words(holder_reason(holder))
 
 
-def holder_words(holder: Holder) -> str:
+def queue_words(holder: Holder) -> str:
     """Return who measures on this machine and the time left, if known."""
     who = f"run {show(short_id(holder.run), 10)}" if holder.run else f"pid {holder.pid}"
     left = f", {seconds(max(holder.eta_s, 0.0))} left" if holder.eta_s is not None else ""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from tuibench.core.ids import short_id
 from tuibench.core.text import show
-
-Fields = Mapping[str, Any]
+from tuibench.present.error.template import Fields
 
 _MAX_CHARS = 500
 
@@ -114,9 +112,9 @@ STORE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "edited_outside": "{name} was changed outside tuibench; `store check` confirms the edit",
     "record_written_again": "{name} was damaged; it is kept as {kept} and written again",
     "record_missing": of_file(" ", lambda _: "is missing"),
-    "list_missing": _list_lost("is not there"),
-    "list_newer": _list_lost("has another form"),
-    "list_damaged": _list_lost("is not as it was written", "; the next change keeps a copy of it in quarantine"),
+    "index_missing": _list_lost("is not there"),
+    "index_newer": _list_lost("has another form"),
+    "index_damaged": _list_lost("is not as it was written", "; the next change keeps a copy of it in quarantine"),
     "record_in_quarantine": lambda fields: (
         f"{short_id(show(fields['run']))} was damaged and is in quarantine: {_resume(fields['run'])}"
     ),
@@ -129,17 +127,17 @@ STORE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "removal_completed": "completed",
     "removal_pending": "the next writer completes it",
     "without_record": "without a record",
-    "previous_generation": "previous generation",
+    "previous_version": "previous generation",
     "samples_unreadable": "the samples cannot be unpacked",
     "moved_aside": _kept(": kept as "),
     "removal_moved_aside": _kept("; the whole removal is kept as "),
     "manifest_missing": "it is not there",
     "writer_died": "of a writer that died",
-    "list_rebuilt": "{why}; rebuilt from the records",
-    "list_rebuildable": "{why}; --repair rebuilds it from the records",
-    "list_made": "the list is made from the records",
+    "index_rebuilt": "{why}; rebuilt from the records",
+    "index_rebuildable": "{why}; --repair rebuilds it from the records",
+    "index_made": "the list is made from the records",
     "record_not_found": lambda fields: f"listed, but the record is missing{_again(fields)}",
-    "record_not_listed": "a record that is not in the index",
+    "record_not_in_index": "a record that is not in the index",
     "row_differs": "the index row differs from the record",
     "edited_newer": "of a schema that this version cannot write (schema {schema})",
     "edit_accepted": "accepted, with the original in quarantine",

@@ -103,12 +103,12 @@ def plain_error(error: TuibenchError) -> dict[str, Any]:
 
 
 def read_error(plain: Mapping[str, Any]) -> TuibenchError:
-    """Return the error in such a field; an older version wrote its message and hint."""
+    """Return the error in an event's `error` field; an older version wrote its message and hint."""
     if "reason" in plain:
         error = TuibenchError.from_reason(from_plain(Reason, plain["reason"]))
     else:
-        told = because(LEGACY_TEXT, text=str(plain["message"]), hint=str(plain.get("hint") or ""))
-        error = TuibenchError.from_reason(told)
+        legacy = because(LEGACY_TEXT, text=str(plain["message"]), hint=str(plain.get("hint") or ""))
+        error = TuibenchError.from_reason(legacy)
     error.exit_code = ExitCode(int(plain.get("exit_code") or ExitCode.SOME_FAILED))
     return error
 

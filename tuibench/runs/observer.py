@@ -327,7 +327,7 @@ class RunObserver:
             damaged = isinstance(error, (StoreNewer, StoreDamaged))
             return unreadable_info(self.directory, held, error.reason, begins=not damaged)
         except NONSENSE:
-            return unreadable_info(self.directory, held, Reason("journal_nonsense"))
+            return unreadable_info(self.directory, held, Reason("journal_inconsistent"))
 
 
 def read_state(run: RunDirectory, context: StateContext) -> RunInfo:

@@ -36,8 +36,8 @@ Request = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
-    """Functions of the store and of `present` that a session calls; this package must not import them."""
+class RunnerHooks:
+    """Functions that the runner passes in, as this package must not import the store and `present`."""
 
     save: Callable[[RunDirectory, Request, dict[str, Any]], dict[str, Any]]
     """Saves the result, given the fields of the end; returns further ones."""
@@ -50,11 +50,11 @@ class Outside:
 class RunnerSession:
     """Writes a run's journal from its start, or from where it was interrupted, to its end."""
 
-    def __init__(self, directory: RunDirectory, request: Request, stop: StopSwitch, outside: Outside) -> None:
+    def __init__(self, directory: RunDirectory, request: Request, stop: StopSwitch, hooks: RunnerHooks) -> None:
         self._directory = directory
         self._request = request
         self._stop = stop
-        self._outside = outside
+        self._hooks = hooks
         self._ephemeral = bool(request.get("ephemeral"))
         self._resume: dict[str, Any] | None = request.get("resume")
         self._finishing = bool((self._resume or {}).get("finish"))
@@ -74,7 +74,7 @@ class RunnerSession:
             finally:
                 os.close(lock)
         except TuibenchError as error:
-            os.write(2, f"{self._outside.error_words(error)}\n".encode())
+            os.write(2, f"{self._hooks.error_words(error)}\n".encode())
             return int(error.exit_code)
         except OSError as error:
             # The journal keeps the events written so far: the client can show them and tuibench resume can continue.
@@ -91,7 +91,7 @@ class RunnerSession:
             directory.path.mkdir(mode=0o700)
         lock = directory.lock()
         if lock is None:
-            raise HostBusy("has_a_runner", run=directory.id)
+            raise HostBusy("runner_exists", run=directory.id)
         if self._resume is None:
             directory.fill(self._request)
         if not self._ephemeral:
@@ -124,7 +124,7 @@ class RunnerSession:
             queue.leave()
         self._journal.close()
         if not self._ephemeral:
-            tidy(self._directory, self._outside.saved_test(request))
+            tidy(self._directory, self._hooks.saved_test(request))
 
     def _describe(self) -> dict[str, Any]:
         """Return the answer to other users of this machine who ask what is measured."""
@@ -147,7 +147,7 @@ class RunnerSession:
 
     def _save(self, end: dict[str, Any]) -> dict[str, Any]:
         """Save the result; an ephemeral run saves nothing."""
-        return dict(end) if self._ephemeral else self._outside.save(self._directory, self._request, end)
+        return dict(end) if self._ephemeral else self._hooks.save(self._directory, self._request, end)
 
     def _end_unmeasured(self, journal: Journal, reason: Reason) -> None:
         """Record that the session ended before it measured; a cancelled run saves the results of earlier sessions."""

@@ -81,7 +81,7 @@ class ActiveRun(RunObserver):
     def _require_own(self) -> None:
         """Raise HostBusy if another runner resumed the run first; its journal is not ours to report."""
         if not self.begun and self._process.wait() == ExitCode.BUSY:
-            raise HostBusy("has_a_runner", run=self.id)
+            raise HostBusy("runner_exists", run=self.id)
 
     def detach(self) -> None:
         """Detach the run, unless it has ended meanwhile."""

@@ -150,9 +150,9 @@ def _hand_over(process: subprocess.Popen[bytes], line: bytes) -> bool:
 
 def _why_dead(run_dir: Path, code: int, words: str | None) -> TuibenchError:
     if code == ExitCode.BUSY:
-        return HostBusy("has_a_runner", run=run_dir.name)
+        return HostBusy("runner_exists", run=run_dir.name)
     if code == ExitCode.STORE:
         return no_room(str(run_dir.parent), words)
     killed = because("runner_killed", signal=signal_name(-code)) if code < 0 else None
     why = killed or because("runner_exited", exit_code=code, output=None)
-    return TuibenchError("ended_unbegun", why=why, output=words)
+    return TuibenchError("ended_before_start", why=why, output=words)

@@ -184,7 +184,7 @@ class Exchange:
             # Draw again if another benchmark has the same short id.
             if drawn[-LENGTH:] not in ends:
                 return drawn
-        raise TuibenchError("no_id_for_file")
+        raise TuibenchError("no_free_id", attempts=_TRIES)
 
     def _project_of(self, result: RunResult) -> str | None:
         """Return the project that already has the model; an import creates none, as its model is not here."""

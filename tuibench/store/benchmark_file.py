@@ -221,7 +221,7 @@ class RecordFiles:
             return self._read(path)
         except StoreDamaged as error:
             # A check of the store gives the details and the path.
-            raise StoreDamaged("benchmark_damaged", id=os.path.basename(path).removesuffix(FILE)) from error
+            raise StoreDamaged("record_damaged", id=os.path.basename(path).removesuffix(FILE)) from error
 
     def _read(self, path: str) -> Record | None:
         loaded = self.sealing.load(path, RECORD)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.headline import fact_texts
-from tuibench.core.ids import draw_ulid
+from tuibench.core.ids import draw_ulid, short_id
 from tuibench.core.reason import because
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.store.benchmark_file import Record, RecordFiles
@@ -346,7 +346,7 @@ class Benchmarks:
     def _refuse_trashed(self, ulid: str) -> None:
         # Saved beside its trashed record, the benchmark could never be restored.
         if self._trash is not None and ulid in self._trash.ids():
-            raise StoreError("benchmark_trashed", id=ulid)
+            raise StoreError("in_trash", given=short_id(ulid), id=ulid)
 
     def _read_or_none(self, path: str) -> Record | None:
         # The added result is authoritative, so a damaged record of it is set aside and written again.

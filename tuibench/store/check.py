@@ -140,14 +140,14 @@ class HostCheck:
             loaded = self._load_index(path)
         except StoreDamaged as error:
             self._rewrite_index()
-            detail = "list_rebuilt" if self._repair else "list_rebuildable"
+            detail = "index_rebuilt" if self._repair else "index_rebuildable"
             why = drop_name(error.reason, files.name(path))
             self._findings.mend("damaged", files.name(path), because(detail, why=why), self._repair)
             return
         if loaded is None:
             if self._index.ids_on_disk():
                 self._rewrite_index()
-                self._findings.mend("missing", files.name(path), because("list_made"), self._repair)
+                self._findings.mend("missing", files.name(path), because("index_made"), self._repair)
             return
         if loaded.beyond:
             self._file.add_newer(path, refuse_newer(files.name(path), loaded.header.schema, loaded.header.tool))
@@ -189,7 +189,7 @@ class HostCheck:
             if row is None:
                 continue
             if ulid not in listed:
-                note("unlisted", name, because("record_not_listed"))
+                note("unlisted", name, because("record_not_in_index"))
                 put.append(row)
             elif not _agree(listed[ulid], row) and row.status != NEWER:
                 note("stale", name, because("row_differs"))

@@ -133,7 +133,7 @@ _IN_THE_WAY = frozenset({errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.EEXIST}
 
 
 class BadWrite(OSError):
-    """A disk that reported a write it did not make; the reason says what was seen."""
+    """Raised if written data is not on the disk; `reason` says what was found."""
 
     def __init__(self, code: str) -> None:
         super().__init__(errno.EIO, code)

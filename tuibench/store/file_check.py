@@ -149,7 +149,7 @@ class FileCheck:
         except Unreadable:
             sound = False
         if not sound:
-            self.quarantine("damaged", previous, because("previous_generation"))
+            self.quarantine("damaged", previous, because("previous_version"))
 
     def quarantine(self, kind: str, path: str, why: Reason) -> None:
         """Report a file or directory; a repair moves it to the quarantine."""

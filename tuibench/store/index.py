@@ -170,7 +170,7 @@ class Index:
 
     def _take_rows(self, loaded: Loaded) -> None:
         if loaded.beyond and TABLE not in loaded.tables:
-            raise StoreDamaged("list_form_unknown")
+            raise StoreDamaged("index_form_unknown")
         self._kept = loaded.stamp, to_rows(loaded.tables)
 
     def _places(self) -> dict[str, int]:
@@ -181,8 +181,8 @@ class Index:
         ids = self.ids_on_disk()
         if damage is not None or ids:
             name = self._sealing.files.name(self._layout.index)
-            seen = "list_newer" if isinstance(damage, StoreNewer) else "list_damaged"
-            self._sealing.say(because("list_missing" if damage is None else seen, name=name, records=len(ids)))
+            seen = "index_newer" if isinstance(damage, StoreNewer) else "index_damaged"
+            self._sealing.say(because("index_missing" if damage is None else seen, name=name, records=len(ids)))
         with pause_collector():
             rows = [to_document(self._derive_whatever(ulid)) for ulid in ids]
         return {TABLE: {str(number): row for number, row in enumerate(rows, 1)}}
@@ -198,7 +198,7 @@ def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
             return tuple(map(to_row, table.values()))
     except (InvalidRow, ValueError) as error:
         why = error.reason if isinstance(error, InvalidRow) else because("row_without_number")
-        raise StoreDamaged("list_row_invalid", why=why) from error
+        raise StoreDamaged("index_row_invalid", why=why) from error
 
 
 _SUFFIX = ".doubt"

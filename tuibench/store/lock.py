@@ -143,7 +143,7 @@ class StoreLock:
         here = host == self._waiting.machine
         stopped = here and read_state(self._files, pid) in ("T", "t")
         return StoreBusy(
-            "store_holder_stopped" if stopped else "store_busy",
+            "store_holder_suspended" if stopped else "store_busy",
             pid=pid,
             host="" if here else host,
             command=command,

@@ -67,7 +67,7 @@ def check_name(name: str) -> str:
     if not trimmed:
         raise UsageError("project_name_missing")
     if len(trimmed) > MAX_NAME_CHARS:
-        raise UsageError("project_name_long", count=len(trimmed), most=MAX_NAME_CHARS)
+        raise UsageError("name_too_long", count=len(trimmed), most=MAX_NAME_CHARS)
     if show(trimmed, MAX_NAME_CHARS) != trimmed:
         raise UsageError("project_name_unprintable", name=trimmed)
     return trimmed

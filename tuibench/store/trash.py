@@ -305,7 +305,7 @@ class Trash:
         if id is None:
             last = max((part for part in parts if part.manifest.by == own), key=_order, default=None)
             if last is None:
-                raise UnknownId("nothing_removed_here")
+                raise UnknownId("nothing_to_undo")
             id = last.manifest.id  # noqa: A001
         wanted = [part for part in parts if part.manifest.id == id]
         if not wanted:

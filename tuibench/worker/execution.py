@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core.cell import Check, Execution, Used
 from tuibench.core.model import Reference
 from tuibench.core.reason import Reason
-from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, LoadSettings, ReadBack, Refusal, Session
+from tuibench.engines.protocol import Bound, Engine, EngineRefusal, Feed, IoUnavailable, LoadSettings, ReadBack, Session
 from tuibench.worker import isolation, loading
 from tuibench.worker import recording as reduction
 from tuibench.worker.bundle import compare, differs, read_bundle, read_dtypes
@@ -173,7 +173,7 @@ class Measurement:
         for last, io in enumerate(classes, 1):
             try:
                 return self._in_class(session, io, first_ns, memory), io
-            except (MemoryError, Refusal):
+            except (MemoryError, EngineRefusal):
                 raise
             except Exception:
                 # Any call can fail on output shapes that differ between samples or from the model's declaration.

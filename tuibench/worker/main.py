@@ -14,7 +14,7 @@ from tuibench.core.reason import OUT_OF_MEMORY, Failure, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
 from tuibench.engines.error_words import exception_reason, plain_words
-from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal
+from tuibench.engines.protocol import BadSetting, EngineRefusal, IoUnavailable
 from tuibench.worker import isolation, loading
 from tuibench.worker.job import Job, receive, send
 
@@ -125,7 +125,7 @@ def describe(error: BaseException, phase: str) -> Failure:
         return Failure("setting", phase, reason)
     if isinstance(error, IoUnavailable):
         return Failure("refused", phase, because("io_unavailable", why=reason))
-    if isinstance(error, Refusal):
+    if isinstance(error, EngineRefusal):
         return Failure("refused", phase, reason)
     if isinstance(error, MemoryError) or (isinstance(said, str) and any(word in said for word in _MEMORY_WORDS)):
         text = (plain_words(str(error)) or type(error).__name__)[:_MOST_CHARS]

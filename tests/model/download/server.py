@@ -19,7 +19,7 @@ from unittest.mock import patch
 import trustme
 
 from tests.refusal import ChildError
-from tuibench.child import _refusal
+from tuibench.child import _error_answer
 from tuibench.core.errors import TuibenchError
 from tuibench.model.download.task import fetch as download
 
@@ -179,7 +179,7 @@ class Fetcher:
             try:
                 lines.append({"ok": True, "result": download(asked, lines.append)})
             except TuibenchError as error:
-                lines.append(_refusal(error))
+                lines.append(_error_answer(error))
         return Fetched(json.loads(json.dumps(lines)), "")
 
     def files(self) -> list[str]:

@@ -41,7 +41,7 @@ def test_redirect_without_target_or_host_is_an_error(loopback: Loopback, fetch: 
     assert nowhere.code == "redirect_to_nowhere" and nowhere.exit_code == ExitCode.MODEL
     loopback.routes["/m.onnx"] = redirect("https://:1/x")
     error = fetch(loopback.url("/m.onnx")).error
-    assert error.code == "redirect_to_no_address" and error.exit_code == ExitCode.MODEL
+    assert error.code == "redirect_to_invalid_address" and error.exit_code == ExitCode.MODEL
     assert error.fields["why"] == because("address_without_host", address="https://:1/x")
 
 
@@ -57,7 +57,12 @@ def test_redirect_loop_ends_after_ten_redirects(loopback: Loopback, fetch: Fetch
     [
         *((401, "access_refused"), (403, "access_refused"), (404, "no_such_remote_file")),
         *((410, "no_such_remote_file"), (429, "server_unavailable"), (500, "server_unavailable")),
-        *((503, "server_unavailable"), (204, "odd_answer"), (300, "odd_answer"), (418, "odd_answer")),
+        *(
+            (503, "server_unavailable"),
+            (204, "unexpected_response"),
+            (300, "unexpected_response"),
+            (418, "unexpected_response"),
+        ),
     ],
 )
 def test_http_error_is_reported_by_its_status(loopback: Loopback, fetch: Fetcher, status: int, code: str) -> None:

@@ -157,7 +157,7 @@ def _set(*path: Any) -> Callable[[Any], Any]:
             _set("id", "91J0000000000000000000K3F9"),
             because("id_no_ulid", place="tuibench.id", given="91J0000000000000000000K3F9"),
         ),
-        (_set("cells", 1, "first"), because("key_repeated", place="tuibench.cells[1].key")),
+        (_set("cells", 1, "first"), because("cell_key_repeated", place="tuibench.cells[1].key")),
         (
             _set("cells", 0, "latency_ms", "p50", "low", 99.0),
             because("interval_reversed", place="tuibench.cells[0].latency_ms.p50"),

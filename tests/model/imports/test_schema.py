@@ -23,7 +23,7 @@ from tuibench.core.result import RunResult, RunSession
 from tuibench.core.spec import ProfileSpec
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.model.imports import checks
-from tuibench.model.imports.checks import Refusal, restore
+from tuibench.model.imports.checks import InvalidImport, restore
 from tuibench.model.imports.task import read_own
 from tuibench.present.json_export import dumps
 from tuibench.present.reason import reason_words
@@ -122,7 +122,7 @@ def with_fault(place: tuple[str, tuple[Any, ...]], *wrong: Any) -> Any:
 def problem_of(document: Any) -> Reason | None:
     try:
         read_own(copied(document))
-    except Refusal as refusal:
+    except InvalidImport as refusal:
         return refusal.reason
     return None
 
@@ -132,7 +132,7 @@ def form_problem(document: Any) -> Reason | None:
     own = copied(document["tuibench"])
     try:
         restore(RunResult, own, "tuibench", restore(dict[str, str], own.get("reasons"), "reasons", {}))
-    except Refusal as refusal:
+    except InvalidImport as refusal:
         return None if refusal.reason.code == "null_without_reason" else refusal.reason
     return None
 

@@ -109,7 +109,7 @@ def follow(address: Address, location: str | None) -> Address:
     try:
         found = parse_address(goal)
     except UsageError as error:
-        raise ModelError("redirect_to_no_address", host=address.host, why=error.reason) from None
+        raise ModelError("redirect_to_invalid_address", host=address.host, why=error.reason) from None
     return Address(found.url, found.host, address.authorization if found.host == address.host else None)
 
 
@@ -188,7 +188,7 @@ class Web:
         )
 
 
-def why(error: Exception, stall_s: float) -> Reason:
+def network_cause(error: Exception, stall_s: float) -> Reason:
     """Return the cause of a network error."""
     reason = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
     if isinstance(reason, TimeoutError):
@@ -202,7 +202,7 @@ def _unreachable(address: Address, error: Exception, stall_s: float) -> ModelErr
     reason = getattr(error, "reason", error)
     if isinstance(reason, ssl.SSLCertVerificationError):
         return ModelError("invalid_certificate", host=address.host, text=reason.verify_message)
-    return ModelError("address_unreachable", address=address.public, why=why(error, stall_s))
+    return ModelError("address_unreachable", address=address.public, why=network_cause(error, stall_s))
 
 
 def _refused(answer: Answer) -> ModelError:
@@ -214,7 +214,7 @@ def _refused(answer: Answer) -> ModelError:
     said = f"{status} {answer.raw.reason or ''}".strip()
     if status == 429 or status >= 500:
         return ModelError("server_unavailable", address=address.public, host=address.host, text=said)
-    return ModelError("odd_answer", address=address.public, text=said)
+    return ModelError("unexpected_response", address=address.public, text=said)
 
 
 _PIECE_BYTES = 1 << 18
@@ -296,7 +296,7 @@ class Download:
             try:
                 piece = answer.read(_PIECE_BYTES if total is None else min(_PIECE_BYTES, total - have))
             except (OSError, http.client.HTTPException) as error:
-                raise self._interrupted(have, total, why(error, self.limits.stall_s)) from None
+                raise self._interrupted(have, total, network_cause(error, self.limits.stall_s)) from None
             if not piece:
                 break
             if have + len(piece) > self.limits.most_bytes:

@@ -27,8 +27,8 @@ from tuibench.core.settings.setting import ranges_of
 from tuibench.core.value import ADDED_LATER, dataclass
 
 
-class Refusal(UsageError):
-    """The file is no result that can be imported; the fields have the place in it."""
+class InvalidImport(UsageError):
+    """The file cannot be imported; the field `place` names the value in it."""
 
 
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
@@ -40,7 +40,7 @@ _NEEDED = ("models", "engines", "scenarios", "cores")
 _MOST_BINS = 256
 _WIDEST_BIN = 2.0
 _ROUNDING = 1e-9
-_MOST_SHOWN = 61
+MOST_SHOWN = 61
 """Characters of a text of the file in an error; one more than a message shows."""
 
 
@@ -149,7 +149,7 @@ def find_impossible(result: RunResult) -> Reason | None:
 
 def _problems(result: RunResult) -> Iterator[Reason]:
     if not ULID.match(result.id):
-        yield because("id_no_ulid", place="tuibench.id", given=result.id[:_MOST_SHOWN])
+        yield because("id_no_ulid", place="tuibench.id", given=result.id[:MOST_SHOWN])
     known = allowed_ranges()
     yield from _range_problems(result, known, "tuibench")
     for name, value in result.spec.options.items():
@@ -161,16 +161,16 @@ def _problems(result: RunResult) -> Iterator[Reason]:
     for i, found in enumerate(result.cells):
         place = f"tuibench.cells[{i}]"
         if not _KEY.match(found.key):
-            yield because("key_of_other_form", place=f"{place}.key", given=found.key[:_MOST_SHOWN])
+            yield because("key_of_other_form", place=f"{place}.key", given=found.key[:MOST_SHOWN])
         if found.key in seen:
-            yield because("key_repeated", place=f"{place}.key")
+            yield because("cell_key_repeated", place=f"{place}.key")
         seen.add(found.key)
         yield from _cell_problems(found, known, place)
     for i, pair in enumerate(result.comparisons):
         for name, key in (("base", pair.base), ("new", pair.new)):
             if not _KEY.match(key):
                 place = f"tuibench.comparisons[{i}].{name}"
-                yield because("key_of_other_form", place=place, given=key[:_MOST_SHOWN])
+                yield because("key_of_other_form", place=place, given=key[:MOST_SHOWN])
 
 
 def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[Reason]:
@@ -208,7 +208,7 @@ def outside(value: Any, allowed: Range, place: str) -> Iterator[Reason]:
             yield from outside(part, allowed, f"{place}[{i}]")
     elif isinstance(value, dict):
         for name, part in value.items():
-            yield from outside(part, allowed, f"{place}.{name[:_MOST_SHOWN]}")
+            yield from outside(part, allowed, f"{place}.{name[:MOST_SHOWN]}")
     elif isinstance(value, (int, float)) and not holds(allowed, value):
         low, high = (end if math.isfinite(end) else None for end in allowed)
         yield because("number_out_of_range", place=place, given=value, low=low, high=high)
@@ -221,7 +221,7 @@ def _text_problems(result: RunResult) -> Iterator[Reason]:
             yield because("list_empty", place=f"tuibench.spec.{name}")
     for name, sizes in asked.dims:
         if not sizes:
-            yield because("dim_without_size", place="tuibench.spec.dims", name=name[:_MOST_SHOWN])
+            yield because("dim_without_size", place="tuibench.spec.dims", name=name[:MOST_SHOWN])
     listed = {name: getattr(result, name) for name in _LISTED}
     listed |= {f"spec.models[{i}].asked": source.asked for i, source in enumerate(asked.models)}
     listed |= {f"spec.engines[{i}]": engine for i, engine in enumerate(asked.engines)}
@@ -236,7 +236,7 @@ def _cell_problems(cell: CellResult, ranges: Ranges, place: str) -> Iterator[Rea
     for name in _LATENCIES:
         if name not in cell.latency_ms:
             yield because("field_missing", place=f"{place}.latency_ms.{name}")
-    estimates = {f"latency_ms.{name[:_MOST_SHOWN]}": estimate for name, estimate in cell.latency_ms.items()}
+    estimates = {f"latency_ms.{name[:MOST_SHOWN]}": estimate for name, estimate in cell.latency_ms.items()}
     estimates |= {"items_per_sec": cell.items_per_sec, "items_per_cpu_sec": cell.items_per_cpu_sec}
     for name, estimate in estimates.items():
         yield from _range_problems(estimate, ranges, f"{place}.{name}")
@@ -274,7 +274,7 @@ _TYPES: Mapping[Any, str] = {
 
 
 def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> Any:
-    """Return a value of a file for `from_plain`; raise Refusal with its place if it is not of the declared type.
+    """Return a value of a file for `from_plain`; raise InvalidImport with its place if it is not of the declared type.
 
     Numbers that JSON cannot represent come back by `reasons`. Unknown keys are dropped: newer writers may add some.
     """
@@ -290,7 +290,7 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
         return _require(options, value, place)
     if kind is float and value is None:
         if reasons.get(place) not in NOT_FINITE:
-            raise Refusal("null_without_reason", place=place)
+            raise InvalidImport("null_without_reason", place=place)
         return NOT_FINITE[reasons[place]]
     if origin is tuple:
         return _restore_list(parts, _require([list], value, place), place, reasons)
@@ -310,13 +310,13 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
 def _require(kinds: Sequence[Any], value: Any, place: str) -> Any:
     """Return the value if it is of one of these types, with true different from 1."""
     if type(value) not in kinds:
-        raise Refusal("value_of_other_type", place=place, expected=_TYPES[kinds[-1]], **_given(value))
+        raise InvalidImport("value_of_other_type", place=place, expected=_TYPES[kinds[-1]], **_given(value))
     return value
 
 
 def _restore_list(kinds: tuple[Any, ...], value: list[Any], place: str, reasons: Mapping[str, str]) -> list[Any]:
     if kinds[-1] is not Ellipsis and len(value) != len(kinds):
-        raise Refusal("list_of_other_length", place=place, count=len(value), expected=len(kinds))
+        raise InvalidImport("list_of_other_length", place=place, count=len(value), expected=len(kinds))
     # A series has thousands of numbers: one call for all of them.
     if all(kind in (float, Ellipsis) for kind in kinds) and {int, float}.issuperset(map(type, value)):
         return value
@@ -332,7 +332,7 @@ def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str
     texts = {one.name for one in fields if one.metadata.get("text")}
     for name in hints:
         if name not in found and name not in later:
-            raise Refusal("field_missing", place=f"{place}.{name}")
+            raise InvalidImport("field_missing", place=f"{place}.{name}")
     return {
         name: _require([str], part, f"{place}.{name}")
         if name in texts
@@ -351,4 +351,4 @@ def _given(value: Any) -> dict[str, Any]:
     """Return the fields for a value of the file: its type if it has parts, else the value."""
     if isinstance(value, (dict, list)):
         return {"given": None, "type": _TYPES[type(value)]}
-    return {"given": value[:_MOST_SHOWN] if isinstance(value, str) else value, "type": None}
+    return {"given": value[:MOST_SHOWN] if isinstance(value, str) else value, "type": None}

@@ -12,7 +12,7 @@ from tuibench.core.result import RunResult
 from tuibench.core.scenario import REGISTRY, find
 from tuibench.core.schema import AMOUNT, CORES, LENGTH, MAX_S, SIZE, Range
 from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
-from tuibench.model.imports.checks import Refusal, outside
+from tuibench.model.imports.checks import InvalidImport, outside
 
 KEY = "benchmark_result"
 """Key of the figures in the file."""
@@ -77,7 +77,7 @@ class _File:
     def needed(self, name: str) -> float:
         value = self.number(name)
         if value is None:
-            raise Refusal("foreign_field_missing", place=f"{self._place}{name}")
+            raise InvalidImport("foreign_field_missing", place=f"{self._place}{name}")
         return value
 
     def block(self, name: str) -> _File:
@@ -94,21 +94,21 @@ class _File:
         return self._within(name, tuple(tuple(row) for row in value), SIZE)
 
     def _within(self, name: str, value: T, allowed: Range) -> T:
-        """Return `value`; raise Refusal if any of its numbers is outside the range."""
+        """Return `value`; raise InvalidImport if any of its numbers is outside the range."""
         problem = next(outside(value, allowed, f"{self._place}{name}"), None)
         if problem is not None:
-            raise Refusal("foreign_number_out_of_range", **problem.fields)
+            raise InvalidImport("foreign_number_out_of_range", **problem.fields)
         return value
 
-    def _wrong(self, name: str, wanted: str) -> Refusal:
-        return Refusal("foreign_value_of_other_type", place=f"{self._place}{name}", expected=wanted)
+    def _wrong(self, name: str, wanted: str) -> InvalidImport:
+        return InvalidImport("foreign_value_of_other_type", place=f"{self._place}{name}", expected=wanted)
 
 
 def _asked(file: _File) -> Asked:
     written = file.text("scenario") or file.block(KEY).text("scenario")
     scenario = _SCENARIOS.get(written)
     if scenario is None:
-        raise Refusal("foreign_scenario_unknown", place="scenario", names=[one.label for one in _LABELLED])
+        raise InvalidImport("foreign_scenario_unknown", place="scenario", names=[one.label for one in _LABELLED])
     batch = file.count("batch_size", (-math.inf, LENGTH[1]))
     streams = _required_count(file, "num_streams") if find(scenario).has_streams else 1
     lengths = {name: length for name in _LENGTHS for length in [file.count(name, SIZE)] if length is not None}
@@ -128,7 +128,7 @@ def _required_count(file: _File, name: str) -> int:
         line = re.search(rf"^\s*{name}: ([0-9]{{1,6}})\s*$", file.text("engine"), re.MULTILINE)
         value = int(line[1]) if line else None
     if value is None or value < 1:
-        raise Refusal("foreign_field_missing", place=name)
+        raise InvalidImport("foreign_field_missing", place=name)
     return value
 
 
@@ -144,7 +144,7 @@ def _engine(description: str) -> str:
 def _pooled(figures: _File) -> Pooled:
     iterations = figures.count("iterations")
     if iterations is None or iterations < 1:
-        raise Refusal("foreign_field_missing", place=f"{KEY}.iterations")
+        raise InvalidImport("foreign_field_missing", place=f"{KEY}.iterations")
     return Pooled(
         items_per_sec=figures.needed("items_per_sec"), seconds_ran=figures.needed("seconds_ran"),
         iterations=iterations, median=figures.needed("median"), mean=figures.needed("mean"), std=figures.needed("std"),

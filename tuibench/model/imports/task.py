@@ -18,18 +18,16 @@ from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.core.schema import BENCHMARK, PROFILE
 from tuibench.model.imports import deepsparse
-from tuibench.model.imports.checks import Refusal, find_impossible, restore
+from tuibench.model.imports.checks import MOST_SHOWN, InvalidImport, find_impossible, restore
 
 MOST_BYTES = 64_000_000
 MOST_DEPTH = 50
 LARGEST = 2.0**63
 _MOST_DIGITS = 20
-_MOST_SHOWN = 61
-"""Characters of a name in the file in an error; one more than a message shows."""
 
 
 def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
-    """Return the object in a file; raise Refusal if it is no regular file, too large, or invalid JSON."""
+    """Return the object in a file; raise InvalidImport if it is no regular file, too large, or invalid JSON."""
     text = _decode(_read(path, most_bytes))
     twice: list[str] = []
 
@@ -50,9 +48,9 @@ def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
     except RecursionError as error:
         raise _too_deep() from error
     if twice:
-        raise Refusal("name_repeated", name=twice[0])
+        raise InvalidImport("json_key_repeated", name=twice[0])
     if not isinstance(document, dict):
-        raise Refusal("import_without_object")
+        raise InvalidImport("import_without_object")
     _check_limits(document)
     return document
 
@@ -67,39 +65,39 @@ def _read(path: str, most_bytes: int) -> bytes:
                 mode = os.fstat(descriptor).st_mode
                 data = file.read(most_bytes + 1) if stat.S_ISREG(mode) else b""
     except FileNotFoundError as error:
-        raise Refusal("import_missing") from error
+        raise InvalidImport("import_missing") from error
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise Refusal("import_unreadable", text=reason) from error
+        raise InvalidImport("import_unreadable", text=reason) from error
     if not stat.S_ISREG(mode):
-        raise Refusal("import_no_file", kind=name_kind(mode))
+        raise InvalidImport("import_no_file", kind=name_kind(mode))
     if len(data) > most_bytes:
-        raise Refusal("import_too_large", bytes=most_bytes)
+        raise InvalidImport("import_too_large", bytes=most_bytes)
     return data
 
 
 def _decode(data: bytes) -> str:
     if not data.strip():
-        raise Refusal("import_empty")
+        raise InvalidImport("import_empty")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Refusal("import_not_utf8", byte=error.start) from error
+        raise InvalidImport("import_not_utf8", byte=error.start) from error
     if "\0" in text:
-        raise Refusal("import_with_zero_bytes")
+        raise InvalidImport("import_with_nul_bytes")
     return text
 
 
-def _no_json(text: str, error: json.JSONDecodeError) -> Refusal:
+def _no_json(text: str, error: json.JSONDecodeError) -> InvalidImport:
     if text.lstrip().startswith("<"):
-        return Refusal("import_web_page")
+        return InvalidImport("import_web_page")
     if error.pos >= len(text.rstrip()):
-        return Refusal("import_cut_off", line=error.lineno)
-    return Refusal("import_no_json", line=error.lineno, column=error.colno, text=error.msg)
+        return InvalidImport("import_cut_off", line=error.lineno)
+    return InvalidImport("import_no_json", line=error.lineno, column=error.colno, text=error.msg)
 
 
-def _too_deep() -> Refusal:
-    return Refusal("import_too_deep", levels=MOST_DEPTH)
+def _too_deep() -> InvalidImport:
+    return InvalidImport("import_too_deep", levels=MOST_DEPTH)
 
 
 def _not_finite(name: str) -> float:
@@ -118,14 +116,14 @@ def _check_limits(document: dict[str, Any]) -> None:
         if depth > MOST_DEPTH:
             raise _too_deep()
         if isinstance(value, (int, float)) and not abs(value) < LARGEST:
-            raise Refusal("number_not_finite", place=place)
+            raise InvalidImport("number_not_finite", place=place)
         queue += [(part, where, depth + 1) for part, where in _parts(value, place)]
 
 
 def _parts(value: Any, place: str) -> Iterator[tuple[Any, str]]:
     if isinstance(value, dict):
         for name, part in value.items():
-            yield part, f"{place}.{name[:_MOST_SHOWN]}" if place else name[:_MOST_SHOWN]
+            yield part, f"{place}.{name[:MOST_SHOWN]}" if place else name[:MOST_SHOWN]
     elif isinstance(value, list):
         # Build places only for wrong figures: a series has thousands of them.
         wrong = (isinstance(p, (str, dict, list)) or not abs(p or 0) < LARGEST for p in value)
@@ -140,8 +138,8 @@ def read_result(path: str, most_bytes: int = MOST_BYTES) -> RunResult:
             return read_own(document)
         if deepsparse.KEY in document:
             return deepsparse.read_deepsparse(document)
-        raise Refusal("import_without_benchmark", own=KEY, foreign=deepsparse.KEY)
-    except Refusal as refusal:
+        raise InvalidImport("import_without_benchmark", own=KEY, foreign=deepsparse.KEY)
+    except InvalidImport as refusal:
         fields = {"subject": f"{path}:", **refusal.reason.fields}
         raise UsageError.from_reason(Reason(refusal.reason.code, fields)) from refusal
 
@@ -151,26 +149,26 @@ KEY = "tuibench"
 
 
 def read_own(document: dict[str, Any]) -> RunResult:
-    """Return the result in an export; raise Refusal with the place of the first problem."""
+    """Return the result in an export; raise InvalidImport with the place of the first problem."""
     own = document[KEY]
     if not isinstance(own, dict):
-        raise Refusal("import_key_without_object", name=KEY)
+        raise InvalidImport("import_key_without_object", name=KEY)
     _check_version(own, document.get("version"))
     reasons = restore(dict[str, str], own.get("reasons"), f"{KEY}.reasons", {})
     result = from_plain(RunResult, restore(RunResult, own, KEY, reasons))
     problem = find_impossible(result)
     if problem is not None:
-        raise Refusal.from_reason(problem)
+        raise InvalidImport.from_reason(problem)
     return _without_files(result)
 
 
 def _check_version(own: dict[str, Any], version: object) -> None:
     number = own.get("schema")
     if not isinstance(number, int) or isinstance(number, bool):
-        raise Refusal("field_missing", place=f"{KEY}.schema")
+        raise InvalidImport("field_missing", place=f"{KEY}.schema")
     if not BENCHMARK <= number <= PROFILE:
-        writer = version[:_MOST_SHOWN] if isinstance(version, str) else None
-        raise Refusal("import_of_other_schema", schema=number, version=writer, newest=PROFILE)
+        writer = version[:MOST_SHOWN] if isinstance(version, str) else None
+        raise InvalidImport("import_of_other_schema", schema=number, version=writer, newest=PROFILE)
 
 
 def _without_files(result: RunResult) -> RunResult:

@@ -19,7 +19,7 @@ from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoi
 from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
-from tuibench.engines.error_words import error_reason
+from tuibench.engines.error_words import engine_reason
 from tuibench.engines.protocol import LoadSettings, Session, run_once
 from tuibench.model.file import check_external, locate
 from tuibench.model.graph import walk
@@ -62,7 +62,7 @@ def _model_errors(*, lifted: bool = False) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:  # an engine raises any type; its words are the result
-        why = error_reason(error)
+        why = engine_reason(error)
         raise ModelError("onnxruntime_failed_lifted" if lifted else "onnxruntime_failed", why=why) from None
 
 
@@ -116,7 +116,7 @@ class ChangedSession:
         except MemoryError:
             raise
         except Exception as error:  # a model may fail on changed weights: that is a result
-            reason = because("changed_model_failed", why=error_reason(error))
+            reason = because("changed_model_failed", why=engine_reason(error))
             return LossPoint(level, None, None, samples=found.samples, reason=reason, harm=True)
         return found.point(level)
 

@@ -13,7 +13,7 @@ from onnx import helper, numpy_helper, version_converter
 
 from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
-from tuibench.engines.error_words import error_reason
+from tuibench.engines.error_words import engine_reason
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LoadSettings
 from tuibench.model.graph import op_of
@@ -99,7 +99,7 @@ def _raise_opset(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         return version_converter.convert_version(model, _TARGET_OPSET)
     except version_converter.ConvertError as error:
-        reason = because("opset_without_integers", version=own, why=error_reason(error, 200))
+        reason = because("opset_without_integers", version=own, why=engine_reason(error, 200))
         raise NotSeparable(reason) from error
 
 

@@ -17,7 +17,7 @@ from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun
 from tuibench.core.reason import Reason, because, error_text
 from tuibench.core.value import dataclass
 from tuibench.engines import factory
-from tuibench.engines.error_words import engine_words, error_reason, is_of_engine
+from tuibench.engines.error_words import engine_reason, engine_words, is_of_engine
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LayerOrder, LoadSettings, Tell
 from tuibench.model.file import is_external
@@ -193,7 +193,7 @@ def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Se
     except (MemoryError, KeyboardInterrupt):
         raise
     except Exception as error:  # disk full or model too large to save: kernel names alone map most of it
-        notes.append(because("mapped_by_names", why=error_reason(error, 200)))
+        notes.append(because("mapped_by_names", why=engine_reason(error, 200)))
         optimized = Flat(graph_of_names(times))
     found = kernel_rows(original, optimized, times, bias)
     return replace(

@@ -16,7 +16,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import Roofline, ZeroEffect
 from tuibench.core.reason import Reason, because
 from tuibench.engines import factory
-from tuibench.engines.error_words import error_reason, is_of_engine
+from tuibench.engines.error_words import engine_reason, is_of_engine
 from tuibench.engines.protocol import LoadSettings
 from tuibench.model.profile import small_session as bench_model
 from tuibench.model.profile.layers import setting_for
@@ -98,7 +98,7 @@ class _Bench:
         except Exception as error:  # a failed probe leaves its roof out and records the reason
             if not isinstance(error, MemoryError) and not is_of_engine(error):
                 raise
-            self.reasons.append(because("peak_failed", why=error_reason(error, 200)))
+            self.reasons.append(because("peak_failed", why=engine_reason(error, 200)))
             return None
 
 

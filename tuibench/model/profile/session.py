@@ -15,7 +15,7 @@ from tuibench.core.profile import LayerRun
 from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
 from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, open_session
-from tuibench.engines.protocol import Bound, Feed, IoUnavailable, LoadSettings, Refusal, Tell
+from tuibench.engines.protocol import Bound, EngineRefusal, Feed, IoUnavailable, LoadSettings, Tell
 from tuibench.host.noise import Witness
 from tuibench.model.profile.events import Run, read_events, split_runs
 from tuibench.worker import isolation, loading
@@ -217,7 +217,7 @@ def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
         try:
             bound = session.bind(feeds, io)
             run_every_sample(bound)
-        except (MemoryError, Refusal):
+        except (MemoryError, EngineRefusal):
             raise
         except Exception:
             # Output shapes that differ between samples can fail at any call.

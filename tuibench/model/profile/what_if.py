@@ -18,7 +18,7 @@ from tuibench.core.model import Point
 from tuibench.core.profile import INT8, WhatIf
 from tuibench.core.reason import Reason, because
 from tuibench.engines import factory
-from tuibench.engines.error_words import error_reason, is_of_engine
+from tuibench.engines.error_words import engine_reason, is_of_engine
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import Feed, LoadSettings
 from tuibench.model.file import check_external, is_external
@@ -92,7 +92,7 @@ class ModelValues:
         except Exception as error:  # an engine raises any type; every row then gets this reason
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            self._reason = because("inputs_not_computed", why=error_reason(error, 200))
+            self._reason = because("inputs_not_computed", why=engine_reason(error, 200))
             return
         self._values = {**self._feed, **dict(zip(sorted(names), given, strict=True))}
 
@@ -177,7 +177,7 @@ def measure_what_if(
         except Exception as error:  # an engine raises any type at a generated model; the next row may work
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            say(chief, _unknown_ratio(because("alone_failed", why=error_reason(error))))
+            say(chief, _unknown_ratio(because("alone_failed", why=engine_reason(error))))
 
 
 def _unknown_ratio(reason: Reason) -> WhatIf:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tuibench.core.ids import short_ids
 from tuibench.core.text import show
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _EXCLUDES = "{first} and {second} exclude each other"
 _DEBUG = "--debug shows where"
@@ -56,7 +56,7 @@ def _system_error(fields: Fields) -> str:
     return show(fields["text"]) + (f": {show(path)}" if path else "")
 
 
-COMMAND_ERRORS: dict[str, Told] = {
+COMMAND_ERRORS: dict[str, MessageAndHint] = {
     # Commands
     "unknown_command": ("unknown command '{given:60}'", _similar_command),
     "command_before_flags": (
@@ -149,6 +149,6 @@ COMMAND_ERRORS: dict[str, Told] = {
     # Files and versions
     "format_unsupported": ("{path}: {format} is not supported in this version", "use {endings:or}"),
     "run_newer": (_newer_run, _NEWER),
-    "run_of_unknown_kind": ("this run is a profile of a kind unknown to this version: {kind:30}", _NEWER),
+    "profile_kind_unknown": ("this run is a profile of a kind unknown to this version: {kind:30}", _NEWER),
     "too_many_open_files": ("too many open files: the limit of this process is {limit}", _open_files),
 }

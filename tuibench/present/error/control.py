@@ -5,7 +5,7 @@ from __future__ import annotations
 from tuibench.core import activity
 from tuibench.core.ids import short_id
 from tuibench.core.text import show
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _IN_STATE = {
     "cancel": "tuibench ps --all lists it",
@@ -52,12 +52,12 @@ def _unread(fields: Fields) -> str:
 
 _AGAIN = "tuibench rerun {run:id} measures it again"
 
-CONTROL_ERRORS: dict[str, Told] = {
+CONTROL_ERRORS: dict[str, MessageAndHint] = {
     # Start
     "no_run_directory": (_no_directory, "set TMPDIR to a directory that can be written to"),
     "directory_shared": ("it belongs to another user, or others may write there", ""),
     "run_without_saving": ("a --no-save run ends with the command that started it", "start it instead"),
-    "ended_unbegun": (_ended_unbegun, ""),
+    "ended_before_start": (_ended_unbegun, ""),
     "ended_unplanned": ("{why} before there was a plan", ""),
     "no_event_to_save": ("run {run:id} has nothing to save: no event of its journal can be read", ""),
     "journal_unread": (_unread, ""),

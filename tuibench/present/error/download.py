@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tuibench.core.text import show
 from tuibench.core.units import size
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _ADDRESS = "an address is https://HOST/PATH"
 _TOKEN = "such as hf:ORG/REPO or hf:ORG/REPO/onnx/model.onnx"
@@ -34,7 +34,7 @@ def _interrupted(fields: Fields) -> str:
     return f"{what} ({fields['why']}) after {size(fields['bytes'])}{of}"
 
 
-DOWNLOAD_ERRORS: dict[str, Told] = {
+DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
     # Addresses
     "address_with_controls": ("{address:120} holds control characters", _ADDRESS),
     "no_address": ("{address:120} is no address: {text:80}", _ADDRESS),
@@ -47,7 +47,7 @@ DOWNLOAD_ERRORS: dict[str, Told] = {
         "{host} redirects to {target:80}, but only https: is allowed",
         "download the file yourself and give its path",
     ),
-    "redirect_to_no_address": ("{host} redirects to no address: {why}", _ANOTHER),
+    "redirect_to_invalid_address": ("{host} redirects to no address: {why}", _ANOTHER),
     "too_many_redirects": ("{address:120}: {host} redirects more than {count} times", _ANOTHER),
     # Answers of a server
     "invalid_certificate": (
@@ -63,7 +63,7 @@ DOWNLOAD_ERRORS: dict[str, Told] = {
     "access_refused": ("{address:120}: access refused ({status})", "log in there, download it and give its path"),
     "no_such_remote_file": ("{address:120}: there is no such file ({status})", "check the address"),
     "server_unavailable": ("{address:120}: {host} cannot serve it now ({text:60})", "try again later"),
-    "odd_answer": ("{address:120}: the server answered {text:60}", "check the address"),
+    "unexpected_response": ("{address:120}: the server answered {text:60}", "check the address"),
     # Downloads
     "download_differs": (
         lambda fields: (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tuibench.core.text import show
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _EXPORT = "import takes JSON as `tuibench export ID -x FILE.json` and deepsparse.benchmark -x write it"
 _AGAIN = "export it again; a file that was edited by hand may no longer be one"
@@ -50,7 +50,7 @@ def _other_schema(fields: Fields) -> str:
     return f"has schema {fields['schema']}, written by {who}; this version imports schemas up to {newest}"
 
 
-EXCHANGE_ERRORS: dict[str, Told] = {
+EXCHANGE_ERRORS: dict[str, MessageAndHint] = {
     # The file
     "import_missing": ("does not exist", "check the name"),
     "import_unreadable": (_unreadable, ""),
@@ -58,7 +58,7 @@ EXCHANGE_ERRORS: dict[str, Told] = {
     "import_too_large": ("has more than {bytes:size}, which no export has", _EXPORT),
     "import_empty": ("is empty", "export or download it again"),
     "import_not_utf8": ("is not text: byte {byte} is not UTF-8", _EXPORT),
-    "import_with_zero_bytes": ("is not text: it holds zero bytes", _EXPORT),
+    "import_with_nul_bytes": ("is not text: it holds zero bytes", _EXPORT),
     "import_web_page": (
         "looks like a web page, not like JSON",
         "download the file itself, not the page that shows it",
@@ -70,7 +70,7 @@ EXCHANGE_ERRORS: dict[str, Told] = {
     ),
     "import_too_deep": ("is nested deeper than {levels} levels, which no export is", _EXPORT),
     "import_without_object": ("contains no JSON object", _EXPORT),
-    "name_repeated": ("the key '{name:60}' is twice in one object", "remove one of them"),
+    "json_key_repeated": ("the key '{name:60}' is twice in one object", "remove one of them"),
     "number_not_finite": ("{place} is not finite or too large to be a measurement", "JSON has no NaN or Infinity"),
     "import_without_benchmark": (
         "is JSON, but no benchmark: it has neither '{own}' nor '{foreign}'",
@@ -100,7 +100,7 @@ EXCHANGE_ERRORS: dict[str, Told] = {
     "text_too_long": ("{place} is a text of {chars} characters; allowed are {most}", _AGAIN),
     "id_no_ulid": ("{place} is '{given:60}', which is no ULID", _AGAIN),
     "key_of_other_form": ("{place} is '{given:60}', which does not have the right form", _AGAIN),
-    "key_repeated": ("{place} is that of a cell before it", _AGAIN),
+    "cell_key_repeated": ("{place} is that of a cell before it", _AGAIN),
     "number_out_of_range": (_out_of_range, _AGAIN),
     "interval_reversed": ("{place}: its interval ends before it begins", _AGAIN),
     "value_outside_interval": ("{place}: its value is outside its interval", _AGAIN),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tuibench.core.ids import short_id
 from tuibench.core.text import show
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 
 def _similar(fields: Fields) -> str:
@@ -22,7 +22,7 @@ def _empty(fields: Fields) -> str:
     return f"{' and '.join(map(short_id, ids))} {are} empty: {they} ended before there was anything to show"
 
 
-FORM_ERRORS: dict[str, Told] = {
+FORM_ERRORS: dict[str, MessageAndHint] = {
     # Forms
     "form_field": ("{field}: {text}", ""),
     "too_many_models": (

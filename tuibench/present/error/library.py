@@ -7,7 +7,7 @@ from os.path import basename
 from tuibench.core import activity
 from tuibench.core.ids import short_id
 from tuibench.core.text import cut_middle, show
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _NAME_COLUMNS = 30
 """Columns of a file's name, so that the hint after it stays visible."""
@@ -69,9 +69,10 @@ def _after_death(fields: Fields) -> str:
     return show(fields["tail"] or ("try it again" if fields["task"] == "fetch" else ""), 500)
 
 
+_CHECK = "tuibench store check --read-data reports the damage, --repair moves the file to quarantine"
 _TO_RESTORE = "tuibench trash restore {id:id} brings it back"
 
-LIBRARY_ERRORS: dict[str, Told] = {
+LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     # Find
     "several_called": ("{count} benchmarks are called {given:40}", _type_one),
     "original_removed": ("the original of {given:40} was removed", "`tuibench trash` lists the removals."),
@@ -81,7 +82,7 @@ LIBRARY_ERRORS: dict[str, Told] = {
     "run_still_running": ("{run:id} is still running", "tuibench attach {run:id} follows it to its end"),
     "no_command": ("no command repeats it: {tool:80} measured it", ""),
     "benchmark_gone": ("{id:id} is no longer in the store", "u restores the last removal"),
-    "record_damaged": ("the record of {id:id} is damaged", "its name cannot be changed"),
+    "record_damaged": ("the record of {id:id} is damaged", _CHECK),
     # Remove and restore
     "runs_still_running": (_running, "tuibench cancel ID ends a run and saves its measurements"),
     "runs_not_saved": ("{ids:ids}: the measurements are not saved yet", "tuibench resume {first:id} saves it"),
@@ -90,7 +91,7 @@ LIBRARY_ERRORS: dict[str, Told] = {
         "",
     ),
     "runs_without_measurements": ("{ids:ids}: nothing was measured, so nothing could be restored", ""),
-    "nothing_to_undo": ("there is nothing to undo", "The trash is empty."),
+    "nothing_to_undo": ("there is nothing to undo", "the trash of this machine is empty"),
     "trash_empty": ("the trash is empty", "there is nothing to restore"),
     # Projects
     "model_without_project": ("{model} could not be read", "give the path of an .onnx file"),
@@ -113,7 +114,6 @@ LIBRARY_ERRORS: dict[str, Told] = {
         "{path}: this is run {run:id} of this machine, which is {state}",
         "tuibench resume {run:id} measures the rest; tuibench resume {run:id} --finish saves the partial result",
     ),
-    "no_id_for_file": ("no unique id after a hundred attempts", "empty the trash"),
     "child_died": (_child_died, _after_death),
     # Measure again
     "measured_elsewhere": (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tuibench.core.text import show
 from tuibench.core.units import size
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _FORMATS = {
     "zip": ("a zip archive", "unpack it, or export the model to ONNX"),
@@ -61,7 +61,7 @@ def _recorded_none(fields: Fields) -> str:
     return f"no inference was recorded completely: {why}"
 
 
-MODEL_ERRORS: dict[str, Told] = {
+MODEL_ERRORS: dict[str, MessageAndHint] = {
     # Engines
     "engine_unsupported": ("engine {engine} is not supported in this version", "engines here: {names}"),
     "unknown_engine": ("unknown engine '{engine:40}'", "engines here: {names}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tuibench.core.profile import LAYERS, split_part
 from tuibench.core.text import show
 from tuibench.core.units import seconds
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _START_AGAIN = "start the benchmark again; the journal is unchanged"
 
@@ -42,9 +42,9 @@ def _no_layer(fields: Fields) -> str:
     return f"no layer was measured: {place} {fields['failure']}"
 
 
-RUN_ERRORS: dict[str, Told] = {
+RUN_ERRORS: dict[str, MessageAndHint] = {
     "host_measuring": (_measuring, _wait_longer),
-    "has_a_runner": ("run {run:id} has a runner already", "tuibench attach {run:id} follows it"),
+    "runner_exists": ("run {run:id} has a runner already", "tuibench attach {run:id} follows it"),
     "request_unreadable": ("the request of run {run:id} cannot be read: {text}", ""),
     "request_damaged": ("the request of run {run:id} cannot be read: it is damaged", ""),
     "journal_unwritable": ("the journal of the run cannot be written: {text}", "tuibench resume goes on"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tuibench.core.text import show
-from tuibench.present.error.kind import Fields, Told
+from tuibench.present.error.template import Fields, MessageAndHint
 
 _GIVE_ONE = "give one of them"
 _PASS_ONE = "pass one of the two"
@@ -64,7 +64,7 @@ def _axis_disagrees(fields: Fields) -> str:
     return f"{show(fields['flag'])}: input '{name}' axis {fields['axis']} is {fields['given']}, but {why}"
 
 
-SETTING_ERRORS: dict[str, Told] = {
+SETTING_ERRORS: dict[str, MessageAndHint] = {
     # Values
     "value_needed": ("needs a value", ""),
     "name_too_long": ("{count} characters: a name has at most {most}", ""),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from tuibench.core.text import show
-from tuibench.present.error.kind import Told, Words
+from tuibench.present.error.template import Fields, MessageAndHint, Words
 from tuibench.present.store import name_place, of_file, writer_words
-
-Fields = Mapping[str, Any]
 
 _READABLE = "What is in the store can still be read and exported."
 _CHECK = "`tuibench store check --read-data` reports what is wrong with it; with --repair it is moved to quarantine."
@@ -39,7 +34,7 @@ def _busy(fields: Fields) -> str:
     )
 
 
-STORE_ERRORS: dict[str, Told] = {
+STORE_ERRORS: dict[str, MessageAndHint] = {
     # The place of the store and its disk
     "home_unusable": ("{path} cannot be used: {why}", "set TUIBENCH_HOME to a directory of your own"),
     "store_read_only": (_at_root("the store is read-only:"), _READABLE),
@@ -65,7 +60,7 @@ STORE_ERRORS: dict[str, Told] = {
     "store_busy_here": ("the store is busy: another part of this session is writing", "Try again in a moment."),
     "store_locked": ("the store is locked by another process", "Try again in a moment."),
     "store_busy": (_busy, "Try again when it is done."),
-    "store_holder_stopped": (
+    "store_holder_suspended": (
         lambda fields: f"{_busy(fields)}; it is stopped",
         "`kill -CONT {pid}` resumes it, `kill -KILL {pid}` ends it.",
     ),
@@ -82,13 +77,12 @@ STORE_ERRORS: dict[str, Told] = {
     ),
     "manifest_damaged": (of_file(" is damaged: "), _BESIDE.format(where="next to it")),
     "manifest_lost": (of_file(" ", lambda _: "has lost its manifest"), _BESIDE.format(where="in it")),
-    "benchmark_damaged": ("the record of {id:id} is damaged", _CHECK),
     "record_form_unknown": (
         of_file(" ", lambda _: "has a form that this version cannot read"),
         "The version of tuibench that wrote it can.",
     ),
-    "list_form_unknown": ("the layout of the index is unknown to this version", ""),
-    "list_row_invalid": ("it contains an invalid row: {why}", ""),
+    "index_form_unknown": ("the layout of the index is unknown to this version", ""),
+    "index_row_invalid": ("it contains an invalid row: {why}", ""),
     "newer_read_only": (
         of_file(" was ", lambda fields: f"{writer_words(fields)}, which this version can only read"),
         "Use that version, or a newer one, to change it.",
@@ -101,14 +95,11 @@ STORE_ERRORS: dict[str, Told] = {
     "no_ulid": ("'{id:60}' is not an id", "Ids have 26 letters and digits; `tuibench list` shows them."),
     "no_such_benchmark": ("no benchmark has the id {id:60}", "`tuibench list` shows them."),
     "benchmark_removed": ("no benchmark has the id {id:60}", "Another session has removed it meanwhile."),
-    "benchmark_trashed": ("{id:id} is in the trash", "`tuibench trash restore {id:id}` brings it back."),
     "no_such_project": ("no project has the id {id:60}", _PROJECTS),
     "same_project_names": ("{count} projects are called {name:80}", "Name one by its id: {ids}"),
     "project_name_taken": ("a project is called {name:80} already: {id:id}", "give another name"),
     "project_name_missing": ("a project needs a name", "such as --name 'resnet on the new servers'"),
-    "project_name_long": ("the name has {count} characters", "give one of at most {most}"),
     "project_name_unprintable": ("the name contains unprintable characters: {name:80}", "give one without it"),
-    "nothing_removed_here": ("there is nothing to undo", "The trash of this machine is empty."),
     "no_such_removal": ("nothing in the trash has the id {id:60}", "`tuibench trash` lists the removals."),
     "restore_blocked": (
         of_file(" ", lambda _: "is there again: it cannot be restored over"),

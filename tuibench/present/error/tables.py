@@ -8,14 +8,14 @@ from tuibench.present.error.control import CONTROL_ERRORS
 from tuibench.present.error.download import DOWNLOAD_ERRORS
 from tuibench.present.error.exchange import EXCHANGE_ERRORS
 from tuibench.present.error.form import FORM_ERRORS
-from tuibench.present.error.kind import Told, Words
 from tuibench.present.error.library import LIBRARY_ERRORS
 from tuibench.present.error.model import MODEL_ERRORS
 from tuibench.present.error.run import RUN_ERRORS
 from tuibench.present.error.setting import SETTING_ERRORS
 from tuibench.present.error.store import STORE_ERRORS
+from tuibench.present.error.template import MessageAndHint, Words
 
-TABLES: tuple[dict[str, Told], ...] = (
+TABLES: tuple[dict[str, MessageAndHint], ...] = (
     COMMAND_ERRORS,
     SETTING_ERRORS,
     MODEL_ERRORS,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from tuibench.core.reason import DONE_BEFORE, LEFT_OUT, LIGHTER_BRANCH
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, short
-
-Fields = Mapping[str, Any]
+from tuibench.present.error.template import Fields
 
 _NOT_SHOWN = "INT8 gains and roof shares are not shown"
 

@@ -139,7 +139,9 @@ class NothingMeasured(TuibenchError):
     def because(cls, failure: Failure, part: str = "") -> Self:
         """Return the error for an empty profile; `part` is the one that failed, '' for all."""
         is_late = failure.kind == "timeout"
-        error = cls("no_layer_measured", part=part, failure=failure.reason(), late=is_late, tail=failure.log_tail or "")
+        error = cls(
+            "no_layer_measured", part=part, failure=failure.as_reason(), late=is_late, tail=failure.log_tail or ""
+        )
         error.exit_code = code_of(failure)
         return error
 
@@ -212,7 +214,7 @@ class ProfileRun(BaseRun):
         require_room(self.setup.run_dir)
         self._append({"part": part, "n": n, "failure": to_plain(failure)})
         self.journal.append(
-            "warning", message=because("part_failed", part=name_part(part, n), failure=failure.reason())
+            "warning", message=because("part_failed", part=name_part(part, n), failure=failure.as_reason())
         )
 
     def note(self, part: str, begin: Mapping[str, Any]) -> None:
@@ -230,7 +232,7 @@ class ProfileRun(BaseRun):
         if isinstance(answer, Failure):
             self._refuse_endless(answer)
             # The costs of a model that cannot run unoptimized can still be inferred.
-            why = answer.reason()
+            why = answer.as_reason()
             self.journal.append("warning", message=because("shapes_inferred", failure=why))
             inferred = because("unoptimized_failed", failure=why)
             answer = self.caller.ask("cost", {"static": to_plain(inferred)}, expected_s=_COST_S)
