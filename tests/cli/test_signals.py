@@ -183,7 +183,7 @@ def test_second_signal_does_not_disturb_the_shutdown(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("stage", "words"),
     [
-        (to_the_inputs, "before there was a plan"),
+        (to_the_inputs, "before the run was planned"),
         (to_the_next_execution, "interrupted"),
         (to_streams_of_their_own, "interrupted"),
     ],

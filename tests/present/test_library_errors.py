@@ -43,11 +43,11 @@ DIED = because("died", signal="SIGSEGV")
         (because("target_unwritable", path="a\tb", text="", missing=False),
          "a\\tb cannot be written: ; choose another file with -x"),
         (because("child_died", task="inspect", file="m.onnx", why=DIED, tail="last words"),
-         "m.onnx: reading the model died by SIGSEGV; last words"),
+         "m.onnx: reading the model failed: died by SIGSEGV; last words"),
         (because("child_died", task="fetch", file="m.onnx", why=DIED, tail=None),
-         "fetching m.onnx died by SIGSEGV; try it again"),
+         "fetching m.onnx failed: died by SIGSEGV; try it again"),
         (because("child_died", task="cost", file="m.onnx", why=DIED, tail=None),
-         "m.onnx: reading its layers died by SIGSEGV"),
+         "m.onnx: reading its layers failed: died by SIGSEGV"),
         # Measured again
         (because("measured_model_gone", file="/a/m.onnx", benchmark=ONE),
          "/a/m.onnx, which ab12 measured, is missing; tuibench rerun ab12 --model PATH gives its new path"),
@@ -56,7 +56,7 @@ DIED = because("died", signal="SIGSEGV")
         (because("model_file_gone", file="/a/m.onnx", benchmark=None),
          "m.onnx is missing: press R and enter its new path (was /a/m.onnx)"),
         (because("model_lost", why=because("child_died", task="hash", file="m", why=DIED, tail=None)),
-         "reading m died by SIGSEGV: press R and enter its new path"),
+         "reading m failed: died by SIGSEGV: press R and enter its new path"),
         # Run control
         (because("no_run_directory", where="/tmp", why=Reason("directory_shared")),
          ("no directory for the run can be made in /tmp: it belongs to another user, or others may write there; "

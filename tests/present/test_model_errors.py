@@ -15,7 +15,7 @@ REMOTE = {"repository": "o/r", "models": [because("remote_file", path="a.onnx", 
 ADDRESS = "https://h/m.onnx"
 PLACE = {"path": "f.npz", "name": "x"}
 SCHEMA = because("import_of_other_schema", schema=4, version="0.5.0", newest=2)
-AGAIN = "export it again; a file that was edited by hand may no longer be one"
+AGAIN = "export it again; a file that was edited by hand may be invalid"
 
 
 def with_fields(reason: Reason, **fields: object) -> Reason:
@@ -78,7 +78,7 @@ def with_fields(reason: Reason, **fields: object) -> Reason:
         (
             because("array_of_other_shape", path="f.npz", name="x", given=[5, 2, 7], shape=[1, 3]),
             "--inputs f.npz: input 'x' is [5, 2, 7], the model takes [1, 3]",
-            "[samples, 3] are as many samples",
+            "[samples, 3] is an array of several samples",
         ),
         (
             because("array_missing", path="f.npz", name="x", inputs=[X]),
@@ -131,7 +131,7 @@ def test_errors_of_models_and_inputs(reason: Reason, message: str, hint: str) ->
         ),
         (
             because("download_too_long", address=ADDRESS, bytes=10**6, is_least=True),
-            "https://h/m.onnx has more than 1.00 MB, more than the 2 GB that a model's format can hold",
+            "https://h/m.onnx has more than 1.00 MB, more than the 2 GB that the format of a model allows",
             "check that the address is that of a model",
         ),
         (
@@ -141,7 +141,7 @@ def test_errors_of_models_and_inputs(reason: Reason, message: str, hint: str) ->
         ),
         (
             because("download_differs", address=ADDRESS, sha256="1" * 64, expected="0" * 64),
-            "https://h/m.onnx arrived as 111111111111… instead of 000000000000…",
+            "https://h/m.onnx has SHA-256 111111111111…, expected 000000000000…",
             "it changed during the download; fetch it again",
         ),
     ],

@@ -20,28 +20,28 @@ LOST = {"has_previous": False, "run": "01M3250VZ80009WDVSQ5ZMMZ0N"}
     ("reason", "words"),
     [
         (because("previous_used", name=FILE, why=because("not_json")),
-         "projects/a.json is damaged (not JSON): its previous generation is used"),
+         "projects/a.json is damaged (not JSON): its previous version is used"),
         (because("index_missing", name="tuibench.json", records=4),
-         "tuibench.json is not there: the list is made from the 4 records themselves"),
+         "tuibench.json is not there: the index is made from the 4 records themselves"),
         (because("index_damaged", name="tuibench.json", records=4),
-         "tuibench.json is not as it was written: the list is made from the 4 records themselves" + LATER),
+         "tuibench.json is not as it was written: the index is made from the 4 records themselves" + LATER),
         (because("damaged_file", why=because("not_json"), kept="", repaired=False, has_previous=True, run=""),
          "not JSON; its previous version is intact"),
         (because("damaged_file", why=because("not_json"), kept="quarantine/a", repaired=True, **LOST),
          "not JSON; kept as quarantine/a; it has no previous version; " + AGAIN),
         (because("record_not_found", repaired=False, run=LOST["run"]),
-         "listed, but the record is missing; after a repair " + AGAIN),
-        (because("record_not_found", repaired=True, run=""), "listed, but the record is missing"),
+         "in the index, but the record is missing; after a repair " + AGAIN),
+        (because("record_not_found", repaired=True, run=""), "in the index, but the record is missing"),
         (because("moved_aside", why=because("without_record"), kept="quarantine/a"),
          "without a record: kept as quarantine/a"),
         (because("moved_aside", why=because("without_record"), kept=""), "without a record"),
         (because("index_row_invalid", why=because("column_invalid", column="cells", is_number=True)),
-         "it contains an invalid row: cells of a row is no number"),
+         "it contains an invalid row: cells of a row is not a number"),
         (because("little_room", bytes=1_000_000, needed_bytes=32 << 20),
          "only 1.00 MB left on the store's disk, of 33.6 MB that a sweep may need"),
-        (because("store_read_only", root=""), "the store is read-only: its directory"),
+        (because("store_read_only", root=""), "the store is read-only: the data directory"),
         (because("store_path_blocked", name=".", why=because("not_directory")),
-         "the directory of the store: a directory belongs there, and it is none"),
+         "the directory of the store: not a directory"),
         (because("store_call_failed", name="/elsewhere/a", why=error_text("Input/output error")),
          "/elsewhere/a: Input/output error"),
     ],
@@ -55,8 +55,8 @@ def test_words_of_the_store(reason: Reason, words: str) -> None:
     [
         (damaged(FILE, because("not_json")).reason, "projects/a.json of the store is damaged: not JSON", "not JSON"),
         (refuse_newer(FILE, 9, "9.9").reason,
-         "projects/a.json of the store was written by tuibench 9.9 (schema 9), which this version can only read",
-         "written by tuibench 9.9 (schema 9), which this version can only read"),
+         "projects/a.json of the store was written by tuibench 9.9 (schema 9): this version can read but not change it",
+         "written by tuibench 9.9 (schema 9): this version can read but not change it"),
         (cannot_show(FILE, 9, "").reason,
          "projects/a.json of the store was written by a newer tuibench (schema 9): this version cannot show it",
          "written by a newer tuibench (schema 9): this version cannot show it"),
@@ -72,7 +72,7 @@ def test_lock_owner_on_another_machine_is_named() -> None:
     busy = StoreBusy("store_busy", pid=7, host="far\x1b[2J", command="tuibench", s=14.2, since="14:13:16")
     assert message_words(busy) == "the store is busy: pid 7 on far\\e[2J, tuibench, for 14 s, since 14:13:16 UTC"
     stopped = StoreBusy("store_holder_suspended", pid=7, host="", command="tuibench", s=14.2, since="14:13:16")
-    assert message_words(stopped).endswith("since 14:13:16 UTC; it is stopped") and "-CONT 7" in hint_words(stopped)
+    assert message_words(stopped).endswith("since 14:13:16 UTC; it is suspended") and "-CONT 7" in hint_words(stopped)
 
 
 def test_place_without_a_store_is_named_with_its_cause() -> None:

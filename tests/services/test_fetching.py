@@ -95,8 +95,8 @@ def test_child_death_is_an_error_with_its_last_output(
     broken.mkdir()
     (broken / "sitecustomize.py").write_text("import os\nos.write(2, b'it broke\\n')\nos._exit(9)\n")
     monkeypatch.setenv("PYTHONPATH", f"{broken}:{os.environ['PYTHONPATH']}")
-    why = because("ended_without_answer", code=9)
+    why = because("ended_without_answer", exit_code=9)
     with refused(ModelError, "child_died", task="fetch", file="hf:org/repo", why=why, tail="it broke") as caught:
         ModelFetch("hf:org/repo", places).carry_out(lambda _: None)
-    line = "fetching hf:org/repo ended with code 9 and no answer; it broke"
+    line = "fetching hf:org/repo failed: ended with code 9 and no answer; it broke"
     assert error_line(caught.value) == line

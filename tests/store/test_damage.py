@@ -25,7 +25,7 @@ TRIALS = 500
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """A store with every kind of file, previous generations included."""
+    """A store with every kind of file, previous versions included."""
     root = tmp_path_factory.mktemp("whole")
     store = Store(root, MACHINE, disk=SyncingNothing())
     for number in range(1, LISTED + TRASHED + 1):

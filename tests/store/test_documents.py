@@ -94,7 +94,7 @@ def test_unreadable_document_is_read_from_its_previous_generation(tmp_path: Path
     (found,) = documents.all()
     assert (found.values, found.generation) == ({"name": 1}, 2) and len(store.notices()) == 1
     assert documents.put(make_id(1), {"name": 5}, 2).generation == 3
-    # The damaged file did not replace the previous generation.
+    # The damaged file did not replace the previous version.
     assert json.loads(Path(f"{path}.prev").read_bytes())["_meta"]["1"]["generation"] == 2
     path.write_bytes(b"")
     Path(f"{path}.prev").write_bytes(b"\0\0\0")

@@ -127,7 +127,7 @@ def test_newer_record_is_reported_and_keeps_its_row(root: Path, form: Callable[[
     with pytest.raises(StoreReadOnly):
         store.benchmarks.add(make_result(1), Metadata())
     assert store.benchmarks.rows() == rows and path.read_bytes() == data
-    # The previous generation is readable but is not the last saved.
+    # The previous version is readable but is not the last saved.
     assert path.with_name(path.name + ".prev").exists()
 
 

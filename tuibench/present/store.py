@@ -13,8 +13,8 @@ _MAX_CHARS = 500
 
 
 def name_place(path: str) -> str:
-    """Return a path for a message; without one, as in reports that keep it private, what it stands for."""
-    return show(path, _MAX_CHARS) or "its directory"
+    """Return the path; 'the data directory' if a private report left it out."""
+    return show(path, _MAX_CHARS) or "the data directory"
 
 
 def name_file(name: str) -> str:
@@ -67,13 +67,13 @@ def _damaged(fields: Fields) -> str:
 
 def _list_lost(words: str, then: str = "") -> Callable[[Fields], str]:
     return lambda fields: (
-        f"{show(fields['name'], _MAX_CHARS)} {words}: the list is made from the {fields['records']} records"
+        f"{show(fields['name'], _MAX_CHARS)} {words}: the index is made from the {fields['records']} records"
         f" themselves{then}"
     )
 
 
 def _column(fields: Fields) -> str:
-    return f"{show(fields['column'])} of a row is no {'number' if fields['is_number'] else 'text'}"
+    return f"{show(fields['column'])} of a row is not a {'number' if fields['is_number'] else 'text'}"
 
 
 STORE_WORDS: dict[str, str | Callable[[Fields], str]] = {
@@ -96,7 +96,7 @@ STORE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "salt_misshapen": "it is not 64 hexadecimal digits",
     # What is wrong with a place or a disk
     "not_regular_file": "not a regular file",
-    "not_directory": "a directory belongs there, and it is none",
+    "not_directory": "not a directory",
     "link_or_directory": "a link or directory is there",
     "samples_not_files": "samples are plain files",
     "unexpected_file": "an unexpected file is there: {why}",
@@ -105,10 +105,10 @@ STORE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "write_refused": "no more bytes are accepted",
     "open_to_others": "it is a link, belongs to another user, or others can write to it",
     "place_not_entered": lambda fields: f"{name_place(fields['path'])} is not a directory that can be entered",
-    "place_missing": lambda fields: f"nothing of {name_place(fields['path'])} is there",
+    "place_missing": lambda fields: f"{name_place(fields['path'])} does not exist",
     "little_room": "only {bytes:size} left on the store's disk, of {needed_bytes:size} that a sweep may need",
     # Notices
-    "previous_used": "{name} is damaged ({why}): its previous generation is used",
+    "previous_used": "{name} is damaged ({why}): its previous version is used",
     "edited_outside": "{name} was changed outside tuibench; `store check` confirms the edit",
     "record_written_again": "{name} was damaged; it is kept as {kept} and written again",
     "record_missing": of_file(" ", lambda _: "is missing"),
@@ -127,7 +127,7 @@ STORE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "removal_completed": "completed",
     "removal_pending": "the next writer completes it",
     "without_record": "without a record",
-    "previous_version": "previous generation",
+    "previous_version": "previous version",
     "samples_unreadable": "the samples cannot be unpacked",
     "moved_aside": _kept(": kept as "),
     "removal_moved_aside": _kept("; the whole removal is kept as "),
@@ -135,8 +135,8 @@ STORE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "writer_died": "of a writer that died",
     "index_rebuilt": "{why}; rebuilt from the records",
     "index_rebuildable": "{why}; --repair rebuilds it from the records",
-    "index_made": "the list is made from the records",
-    "record_not_found": lambda fields: f"listed, but the record is missing{_again(fields)}",
+    "index_made": "the index is made from the records",
+    "record_not_found": lambda fields: f"in the index, but the record is missing{_again(fields)}",
     "record_not_in_index": "a record that is not in the index",
     "row_differs": "the index row differs from the record",
     "edited_newer": "of a schema that this version cannot write (schema {schema})",

@@ -188,7 +188,7 @@ class Supervision:
             if oom and name == "SIGKILL":
                 return self._failure("memory", because(OUT_OF_MEMORY, text="killed by the kernel"), name)
             return self._failure("signal", because(DIED, signal=name), name)
-        return self._failure("exit", because("ended_without_answer", code=code))
+        return self._failure("exit", because("ended_without_answer", exit_code=code))
 
 
 def _end(process: SpawnProcess, *, gently: bool) -> None:

@@ -286,7 +286,7 @@ def _answer(last: dict[str, Any] | None, child: subprocess.Popen[bytes], log_pat
     if code < 0:
         name = signal_name(-code)
         raise ChildDeath("signal", because("died", signal=name), name, tail)
-    raise ChildDeath("exit", because("ended_without_answer", code=code), None, tail)
+    raise ChildDeath("exit", because("ended_without_answer", exit_code=code), None, tail)
 
 
 def end_process(child: subprocess.Popen[bytes]) -> None:

@@ -32,7 +32,7 @@ class DocumentCheck:
         self._context = file.context
 
     def look(self, read_data: bool) -> None:
-        """Check every document; with `read_data` also its previous generation."""
+        """Check every document; with `read_data` also its previous version."""
         self._look_at_salt()
         if self._file.repair and self._context.files.kind(os.path.join(self._context.files.root, PROJECTS)):
             with self._context.lock(projects_lock(self._context.files.root)).hold():

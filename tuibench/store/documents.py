@@ -108,7 +108,7 @@ class ProjectFiles:
         return str(document.values.get("name", "")) if document is not None else ""
 
     def paths(self, id: str) -> tuple[str, ...]:  # noqa: A002
-        """Return the files of a project and its versions, with previous generations; none for an unknown project."""
+        """Return the files of a project and its versions, with previous versions; none for an unknown project."""
         own = self._projects.path(id)
         if not self._context.files.kind(own):
             return ()

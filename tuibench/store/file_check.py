@@ -209,7 +209,7 @@ class RecordCheck:
         self._records = RecordFiles(file.quiet)
 
     def look(self, path: str) -> None:
-        """Check a record, its previous generation and its samples; quarantine the samples of a lost record."""
+        """Check a record, its previous version and its samples; quarantine the samples of a lost record."""
         samples = path.removesuffix(".json") + SAMPLES
         found = self._file.look(path, self._records.read_strictly, self._accept)
         if found is not State.GONE:

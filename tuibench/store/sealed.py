@@ -72,7 +72,7 @@ class Sealing:
     """The version of tuibench that writes."""
 
     def load(self, path: str, kind: str, *, fall_back: bool = True, strict: bool = False) -> Loaded | None:
-        """Load a file, or its previous generation if it is unreadable; raise StoreDamaged if both are.
+        """Load a file, or its previous version if it is unreadable; raise StoreDamaged if both are.
 
         With `strict` a hand edit is damage, too: for files derived from others.
         """
@@ -127,7 +127,7 @@ class Sealing:
             self._save_old(path, old)
         generation = (old.header.generation if old else 0) + 1
         header = Header(generation, schema, self.tool, dict(marks or {}))
-        # A damaged or edited file is in quarantine: it must not replace the sound previous generation.
+        # A damaged or edited file is in quarantine: it must not replace the sound previous version.
         keep = old is not None and old.sound and not old.from_previous
         return header, self.files.replace(path, seal(parts, header), keep=keep)
 

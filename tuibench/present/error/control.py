@@ -58,7 +58,7 @@ CONTROL_ERRORS: dict[str, MessageAndHint] = {
     "directory_shared": ("it belongs to another user, or others may write there", ""),
     "run_without_saving": ("a --no-save run ends with the command that started it", "start it instead"),
     "ended_before_start": (_ended_unbegun, ""),
-    "ended_unplanned": ("{why} before there was a plan", ""),
+    "ended_unplanned": ("{why} before the run was planned", ""),
     "no_event_to_save": ("run {run:id} has nothing to save: no event of its journal can be read", ""),
     "journal_unread": (_unread, ""),
     # Resume and follow

@@ -25,7 +25,7 @@ def _no_room(fields: Fields) -> str:
 
 def _too_long(fields: Fields) -> str:
     found = f"more than {size(fields['bytes'])}" if fields["is_least"] else size(fields["bytes"])
-    return f"{show(fields['address'], 120)} has {found}, more than the 2 GB that a model's format can hold"
+    return f"{show(fields['address'], 120)} has {found}, more than the 2 GB that the format of a model allows"
 
 
 def _interrupted(fields: Fields) -> str:
@@ -36,8 +36,8 @@ def _interrupted(fields: Fields) -> str:
 
 DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
     # Addresses
-    "address_with_controls": ("{address:120} holds control characters", _ADDRESS),
-    "no_address": ("{address:120} is no address: {text:80}", _ADDRESS),
+    "address_with_controls": ("{address:120} contains control characters", _ADDRESS),
+    "no_address": ("{address:120} is not a valid address: {text:80}", _ADDRESS),
     "address_not_https": ("{address:120} is not https", _ADDRESS),
     "address_without_host": ("{address:120} names no host", _ADDRESS),
     "address_not_fetched": ("{address:120} cannot be fetched", "give hf:ORG/REPO[/FILE] or https://…"),
@@ -47,12 +47,12 @@ DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
         "{host} redirects to {target:80}, but only https: is allowed",
         "download the file yourself and give its path",
     ),
-    "redirect_to_invalid_address": ("{host} redirects to no address: {why}", _ANOTHER),
+    "redirect_to_invalid_address": ("{host} redirects to an address that cannot be used: {why}", _ANOTHER),
     "too_many_redirects": ("{address:120}: {host} redirects more than {count} times", _ANOTHER),
     # Answers of a server
     "invalid_certificate": (
         "{host} has an invalid certificate: {text:120}",
-        "SSL_CERT_FILE names a file with certificates of your own authority",
+        "set SSL_CERT_FILE to the certificates of your authority",
     ),
     "address_unreachable": (
         "{address:120} cannot be reached: {why:120}",
@@ -67,7 +67,7 @@ DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
     # Downloads
     "download_differs": (
         lambda fields: (
-            f"{show(fields['address'], 120)} arrived as {show(fields['sha256'], 13)} instead of"
+            f"{show(fields['address'], 120)} has SHA-256 {show(fields['sha256'], 13)}, expected"
             f" {show(fields['expected'], 13)}"
         ),
         "it changed during the download; fetch it again",
@@ -82,7 +82,7 @@ DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
     "download_unwritable": ("{path} cannot be written: {text}", _ROOM),
     "model_being_fetched": (
         "another process is fetching this model",
-        "try again when it is done; it holds {path}",
+        "try again when it is done; its lock: {path}",
     ),
     # The hub
     "token_without_repository": ("{token:120} names no repository", _TOKEN),
@@ -106,7 +106,7 @@ DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
     ),
     "repository_missing": (
         "hf:{repository}: there is no such repository, or it is private",
-        "check the name; hf auth login",
+        "check the name, or log in: hf auth login",
     ),
     "hub_unreachable": (
         "hf:{repository}: the hub does not respond: {text:200}",

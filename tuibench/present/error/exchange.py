@@ -1,4 +1,4 @@
-"""Words of the errors of imported files; the name of the file stands before them."""
+"""Words of the errors of imported files; `subject` puts the file name first."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 from tuibench.core.text import show
 from tuibench.present.error.template import Fields, MessageAndHint
 
-_EXPORT = "import takes JSON as `tuibench export ID -x FILE.json` and deepsparse.benchmark -x write it"
-_AGAIN = "export it again; a file that was edited by hand may no longer be one"
+_EXPORT = "import takes the JSON of tuibench export ID -x FILE.json or of deepsparse.benchmark -x"
+_AGAIN = "export it again; a file that was edited by hand may be invalid"
 _FOREIGN = "import takes files that deepsparse.benchmark 0.10 to 1.8 wrote with -x"
 _TYPES = {
     "text": "a text",
@@ -58,7 +58,7 @@ EXCHANGE_ERRORS: dict[str, MessageAndHint] = {
     "import_too_large": ("has more than {bytes:size}, which no export has", _EXPORT),
     "import_empty": ("is empty", "export or download it again"),
     "import_not_utf8": ("is not text: byte {byte} is not UTF-8", _EXPORT),
-    "import_with_nul_bytes": ("is not text: it holds zero bytes", _EXPORT),
+    "import_with_nul_bytes": ("is not text: it contains NUL bytes", _EXPORT),
     "import_web_page": (
         "looks like a web page, not like JSON",
         "download the file itself, not the page that shows it",
@@ -73,10 +73,10 @@ EXCHANGE_ERRORS: dict[str, MessageAndHint] = {
     "json_key_repeated": ("the key '{name:60}' is twice in one object", "remove one of them"),
     "number_not_finite": ("{place} is not finite or too large to be a measurement", "JSON has no NaN or Infinity"),
     "import_without_benchmark": (
-        "is JSON, but no benchmark: it has neither '{own}' nor '{foreign}'",
-        "import takes what `tuibench export` and deepsparse.benchmark -x write",
+        "is JSON, but not a benchmark: it has neither '{own}' nor '{foreign}'",
+        _EXPORT,
     ),
-    "import_key_without_object": ("'{name}' in it is no object", _AGAIN),
+    "import_key_without_object": ("its '{name}' is not an object", _AGAIN),
     "import_of_other_schema": (
         _other_schema,
         lambda fields: (
@@ -98,14 +98,14 @@ EXCHANGE_ERRORS: dict[str, MessageAndHint] = {
     "list_empty": ("{place} is empty", _AGAIN),
     "dim_without_size": ("{place}: {name:60} has no size", _AGAIN),
     "text_too_long": ("{place} is a text of {chars} characters; allowed are {most}", _AGAIN),
-    "id_no_ulid": ("{place} is '{given:60}', which is no ULID", _AGAIN),
+    "id_no_ulid": ("{place} is '{given:60}', which is not a ULID", _AGAIN),
     "key_of_other_form": ("{place} is '{given:60}', which does not have the right form", _AGAIN),
-    "cell_key_repeated": ("{place} is that of a cell before it", _AGAIN),
+    "cell_key_repeated": ("{place} repeats the key of an earlier cell", _AGAIN),
     "number_out_of_range": (_out_of_range, _AGAIN),
     "interval_reversed": ("{place}: its interval ends before it begins", _AGAIN),
     "value_outside_interval": ("{place}: its value is outside its interval", _AGAIN),
-    "impossible_bins": ("{place} has bins that no execution has", _AGAIN),
-    "percentile_without_number": ("{place} has a name that is no number", _AGAIN),
+    "impossible_bins": ("{place} has invalid histogram bins", _AGAIN),
+    "percentile_without_number": ("{place} has a name that is not a number", _AGAIN),
     # Values of a file of deepsparse.benchmark
     "foreign_field_missing": ("{place} is missing", _FOREIGN),
     "foreign_value_of_other_type": (

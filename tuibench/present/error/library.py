@@ -57,12 +57,12 @@ _CHILD_TASKS = {
     "import": "{}: reading it",
     "inspect": "{}: reading the model",
 }
-"""What a child was doing with a file; others read its layers."""
+"""Names of the tasks of a child; other tasks read the layers of a file."""
 
 
 def _child_died(fields: Fields) -> str:
-    doing = _CHILD_TASKS.get(fields["task"], "{}: reading its layers").format(show(fields["file"]))
-    return f"{doing} {show(fields['why'], 500)}"
+    task = _CHILD_TASKS.get(fields["task"], "{}: reading its layers").format(show(fields["file"]))
+    return f"{task} failed: {show(fields['why'], 500)}"
 
 
 def _after_death(fields: Fields) -> str:

@@ -30,7 +30,7 @@ def _dims(dims: Sequence[int | str | None]) -> str:
 def _many_samples(fields: Fields) -> str:
     # A model that takes one item at a time also accepts several of them on that axis.
     shape = fields["shape"]
-    return f"{_dims(['samples', *shape[shape[:1] == [1] :]])} are as many samples"
+    return f"{_dims(['samples', *shape[shape[:1] == [1] :]])} is an array of several samples"
 
 
 def _dim_flags(dims: Sequence[str]) -> list[str]:
@@ -63,9 +63,9 @@ def _recorded_none(fields: Fields) -> str:
 
 MODEL_ERRORS: dict[str, MessageAndHint] = {
     # Engines
-    "engine_unsupported": ("engine {engine} is not supported in this version", "engines here: {names}"),
-    "unknown_engine": ("unknown engine '{engine:40}'", "engines here: {names}"),
-    "engine_without_layer_times": ("{engine} reports no layer times", "-e {names} makes profiles"),
+    "engine_unsupported": ("engine {engine} is not supported in this version", "engines: {names}"),
+    "unknown_engine": ("unknown engine '{engine:40}'", "engines: {names}"),
+    "engine_without_layer_times": ("{engine} reports no layer times", "engines with layer times: {names}"),
     "engine_not_installed": ("{engine} is not installed ({text}); {command}", ""),
     "engine_without_queue": ("{engine} has no queue of its own", ""),
     "engine_always_optimizes": ("{engine} cannot run a model unoptimized", ""),
@@ -79,7 +79,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "number_without_end": ("no end of a number before byte {byte}", ""),
     "ort_file_unreadable": ("{engine} reads ONNX files and not the .ort format of ONNX Runtime", ""),
     "model_without_outputs": ("the model has no outputs", ""),
-    "other_port_count": ("{engine} has {count:count {role}} where the file has {expected}", ""),
+    "other_port_count": ("{engine} reads {count:count {role}}, the file has {expected}", ""),
     "unsupported_port_type": ("{engine} takes no {role} of type {type}: '{name}'", ""),
     "strings_corrupt_memory": ("{engine} corrupts memory with strings; {role} '{name}' is a tensor of strings", ""),
     "no_tensor_given": ("{engine} takes tensors only; input '{name}' was given a {type}", ""),
@@ -91,7 +91,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "output_without_numpy_type": ("an output type has no numpy buffer", ""),
     "output_is_input": ("output '{name}' is an input passed through", ""),
     "no_way_to_pass_inputs": ("the engine has no way to pass inputs", ""),
-    "stream_ended": ("the process of a stream ended with {exit_code}", ""),
+    "stream_ended": ("the process of a stream ended with code {exit_code}", ""),
     # Files of models
     "model_file": ("model {path}", ""),
     "model_in_directory": ("model.onnx in the directory {path}", ""),
@@ -105,7 +105,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "changed_while_read": ("{path} changed while it was read", "run it again"),
     "model_empty": ("{path} is empty (0 bytes)", "download or export it again"),
     "model_over_format_limit": (
-        "{path} has {bytes:size}, more than the 2 GB that the format can hold",
+        "{path} has {bytes:size}, more than the 2 GB that the format allows",
         "save the model with its weights as external data",
     ),
     "model_is_lfs_pointer": ("{path} is a Git LFS pointer, not the model itself", "fetch it with: git lfs pull"),
@@ -124,11 +124,11 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "model_without_graph": ("{path} has no graph, so there is nothing to run", "export the model again"),
     "external_data_too_short": (
         "external data {path} is too short: weight '{name:60}' is at {offset} + {length} of {bytes} bytes",
-        "fetch the data file again; it belongs beside the model",
+        "fetch the data file again and put it beside the model",
     ),
     "external_data_shrank": ("external data {path} became shorter while it was read", "run it again"),
     "external_data_no_name": (
-        "{path} names external data '{location:80}', which is no file name",
+        "{path} names external data '{location:80}', which is not a file name",
         "export the model again",
     ),
     "external_data_outside": (
@@ -149,14 +149,17 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "input_without_values": ("input '{name:60}' is a {kind} of {dtype:40}, for which no values can be made", ""),
     "input_too_large": (_input_too_large, ""),
     "no_size_accepted": (_no_size_accepted, ""),
-    "output_of_other_type": ("output '{name:60}' is {dtype}, which numpy cannot hold", ""),
+    "output_of_other_type": ("output '{name:60}' is {dtype}, which numpy does not support", ""),
     # A file of inputs
-    "input_not_for_npz": ("--inputs: input '{name:60}' is a {kind}, which .npz cannot hold", ""),
+    "input_not_for_npz": ("--inputs: input '{name:60}' is a {kind}, which .npz does not support", ""),
     "sample_counts_differ": ("--inputs {path}: the inputs have different counts of samples: [{counts}]", ""),
     "npz_unreadable": ("--inputs {path} is not a readable .npz: {text:100}", "write it with numpy.savez"),
-    "npz_over_memory": ("--inputs {path} unpacks to {bytes:size}, {free_bytes:size} are free", ""),
+    "npz_over_memory": ("--inputs {path} unpacks to {bytes:size}, {free_bytes:size} are free", "use fewer samples"),
     "array_missing": ("--inputs {path} has no array '{name:60}'", "the model's inputs: {inputs}"),
-    "array_unknown": ("--inputs {path}: array '{name:60}' is no input of the model", "the model's inputs: {inputs}"),
+    "array_unknown": (
+        "--inputs {path}: array '{name:60}' is not an input of the model",
+        "the model's inputs: {inputs}",
+    ),
     "array_of_other_type": (
         "--inputs {path}: input '{name:60}' is {given}, the model takes {dtype}",
         "convert it with .astype('{dtype}')",
@@ -178,10 +181,10 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     ),
     "array_damaged": (f"{_ARRAY_UNREADABLE}: it is damaged ({{text:80}})", _WRITE_AGAIN),
     "array_of_other_format": (
-        f"{_ARRAY_UNREADABLE}: its format {{version}} is not one that holds plain arrays",
+        f"{_ARRAY_UNREADABLE}: its format {{version}} is not supported",
         _WRITE_AGAIN,
     ),
-    "array_of_objects": (f"{_ARRAY_UNREADABLE}: it holds Python objects", "save strings with dtype str"),
+    "array_of_objects": (f"{_ARRAY_UNREADABLE}: it contains Python objects", "save strings with dtype str"),
     "array_incomplete": (
         f"{_ARRAY_UNREADABLE}: its header says [{{shape:60}}] of {{dtype}}, the file contains {{bytes:size}} of it",
         _WRITE_AGAIN,
@@ -189,10 +192,10 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     # Changed models
     "onnxruntime_failed": ("ONNX Runtime: {why}", ""),
     "onnxruntime_failed_lifted": ("ONNX Runtime, with the weights of layers as inputs: {why}", ""),
-    "unknown_level": ("there is no level '{level:40}'", "levels are {names}"),
+    "unknown_level": ("there is no level '{level:40}'", "levels: {names}"),
     "changed_model_too_large": ("{path} is too large for a file even without its layers' weights", ""),
     # Child tasks and profiles
-    "no_such_task": ("tasks are {names}", ""),
+    "no_such_task": ("no such task", "tasks: {names}"),
     "model_out_of_memory": ("this model needs more memory than the limit allows", "raise --memory-limit"),
     "child_failed": ("{kind}: {text}", ""),
     "cannot_be_run": ("{model} cannot be run: {why}", "give other inputs"),

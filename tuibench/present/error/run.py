@@ -11,11 +11,11 @@ _START_AGAIN = "start the benchmark again; the journal is unchanged"
 
 
 def holder_words(fields: Fields) -> str:
-    """Describe the process that measures to a waiting user."""
+    """Return the words for the process that measures, for a user who waits."""
     run = fields["run"]
     who = f"pid {fields['pid']} of {show(fields['user'], 40)}" + (f", run {show(run)[-4:].lower()}" if run else "")
     if fields["stopped"]:
-        return f"{who}, which is stopped"
+        return f"{who}, which is suspended"
     if fields["brief"]:
         return f"{who}, which reads a model for a moment"
     if fields["eta_s"] is None:
@@ -47,8 +47,8 @@ RUN_ERRORS: dict[str, MessageAndHint] = {
     "runner_exists": ("run {run:id} has a runner already", "tuibench attach {run:id} follows it"),
     "request_unreadable": ("the request of run {run:id} cannot be read: {text}", ""),
     "request_damaged": ("the request of run {run:id} cannot be read: it is damaged", ""),
-    "journal_unwritable": ("the journal of the run cannot be written: {text}", "tuibench resume goes on"),
-    "disk_full": ("the disk is full", "free some space, then run tuibench resume"),
+    "journal_unwritable": ("the journal of the run cannot be written: {text}", "tuibench resume ID continues the run"),
+    "disk_full": ("the disk is full", "free some space, then type tuibench resume ID"),
     "journal_unopened": ("the journal of run {run:id} cannot be read: {text}", ""),
     "event_damaged": (
         "the journal of this run cannot be read: event {number} ({event:40}) is damaged: {text:80}",
@@ -58,17 +58,17 @@ RUN_ERRORS: dict[str, MessageAndHint] = {
         "the journal of this run cannot be read: no result can be made of its events: {text:80}",
         _START_AGAIN,
     ),
-    "ended_without_plan": ("run {run:id} ended before there was a plan", ""),
+    "ended_without_plan": ("run {run:id} ended before it was planned", ""),
     "samples_not_copied": ("samples cannot be copied to {path}: {text}", ""),
-    "reading_died": ("{model}: reading the model {why}", "{tail}"),
-    "making_inputs_died": ("{model}: making inputs {why}", "{tail}"),
-    "no_time_for_a_plan": ("--max-time was over before there was a plan ({why})", "give it more time"),
-    "no_time_to_measure": ("--max-time was over before anything was measured", "give it more time"),
+    "reading_died": ("{model}: reading the model failed: {why}", "{tail}"),
+    "making_inputs_died": ("{model}: making inputs failed: {why}", "{tail}"),
+    "no_time_for_a_plan": ("--max-time ended before the run was planned ({why})", "give it more time"),
+    "no_time_to_measure": ("--max-time ended before anything was measured", "give it more time"),
     "no_layer_measured": (
         _no_layer,
         lambda fields: "--timeout 2 waits twice as long" if fields["late"] else show(fields["tail"], 500),
     ),
-    "layers_not_changed_with": ("layers are not changed with {engine}", "a loss profile is made without -e"),
+    "layers_not_changed_with": ("layers are not changed with {engine}", "omit -e for a loss profile"),
     "ort_file_has_no_layers": (
         "{model}: an .ort file has no nodes to match layers by",
         "profile the .onnx file that it was made from",

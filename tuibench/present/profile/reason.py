@@ -178,7 +178,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
         f"no {' and '.join(show(form.upper(), 20) for form in fields['forms'])} estimate: a layer's ratio applies to"
         " its time, and none is known"
     ),
-    "layer_costs_unknown": lambda fields: "; ".join(["the costs of the layers are unknown", *fields["why"]]),
+    "layer_costs_unknown": lambda fields: "; ".join(["the costs of the layers are unknown", *fields["reasons"]]),
     "some_layer_costs_unknown": "costs of {missing} of {of:count layer} unknown: not all their nodes were counted",
     "inputs_not_computed": lambda fields: f"its inputs could not be computed: {cause_words(fields)}",
     "node_not_in_model": "the model has no such node",

@@ -266,7 +266,7 @@ def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[Reason,
     """Return a note if costs of layers are unknown because their nodes were not counted."""
     own = [layer for layer in layers if layer.kind == LAYER]
     if own and not costs.nodes:
-        return (because("layer_costs_unknown", why=costs.notes),)
+        return (because("layer_costs_unknown", reasons=costs.notes),)
     counted = {cost.id for cost in costs.nodes}
     missing = sum(not counted.issuperset(layer.nodes) for layer in own)
     return (because("some_layer_costs_unknown", missing=missing, of=len(own)),) if missing else ()
