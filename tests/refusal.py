@@ -1,4 +1,4 @@
-"""Errors as facts: `with refused(UsageError, "unknown_flag", name="-x")` in place of a match of words."""
+"""Errors as facts: `with refused(UsageError, "unknown_flag", flag="-x")` in place of a match of words."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class ChildError:
         return self.reason.fields
 
 
-def shown(reason: Reason) -> Reason:
-    """Return a reason whose message is one printable line and which has a hint."""
+def require_shown(reason: Reason) -> Reason:
+    """Return the reason; fail unless its message is one printable line and it has a hint."""
     message = reason_words(reason)
     assert message.isprintable() and reason_hint(reason), message
     return reason

@@ -92,7 +92,7 @@ def test_show_flags_select_what_the_dashboard_keys_select(quick: Shell) -> None:
         (("show", "cells", "--filter", "conv"), "--filter"),
         (("export", "before", "-x", "-", "--top", "1"), "--top"),
         (("export", "before", "-x", "x.csv", "--value", "log"), "--value"),
-        (("export", "cells", "-x", "x.csv", "--top", "1"), "of a benchmark nothing can be chosen"),
+        (("export", "cells", "-x", "x.csv", "--top", "1"), "a benchmark has no layers to sort or filter"),
         (("export", "before", "-x", "x.md", "--sort", "nonsense"), "--sort takes a column"),
     ],
 )

@@ -85,7 +85,7 @@ def test_sample_directory_is_printed(shell: Shell, folder: Path) -> None:
 @pytest.mark.parametrize("command", ["show", "edit", "remove", "export", "rerun"])
 def test_unknown_or_ambiguous_id_lists_the_candidates(shell: Shell, command: str) -> None:
     flags = {"edit": ["--note", "x"], "remove": ["-y"], "export": ["-x", "-"]}.get(command, [])
-    for token, said in (("zzzz", "no benchmark is called zzzz"), ("000", "may be 3 benchmarks")):
+    for token, said in (("zzzz", "no benchmark is called zzzz"), ("000", "matches 3 benchmarks")):
         done = shell.run(command, token, *flags)
         assert (done.code, done.out) == (2, "")
         assert said in done.err if token == "zzzz" else True

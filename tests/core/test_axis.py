@@ -46,7 +46,7 @@ def test_repeats_are_dropped_and_said() -> None:
     "text", ["0", "-1", "13", "1-13", "all", "", "1,", "1,,2", "2.5", "1e3", "١", "1_0", "0x1", "pow2:0", "pow2:x", "-"]
 )
 def test_bad_tokens_name_the_allowed_range(text: str) -> None:
-    with refused(UsageError, "not_in_axis", subject="-ncores", low=1, high=12, of_cores=True):
+    with refused(UsageError, "not_in_list_range", subject="-ncores", low=1, high=12, of_cores=True):
         parse_integers(text, CORES)
 
 
@@ -57,12 +57,12 @@ def test_a_range_that_runs_backwards_shows_how_it_is_written() -> None:
 
 @pytest.mark.parametrize("text", ["max", "pow2", "node"])
 def test_ends_mean_nothing_on_an_axis_without_one(text: str) -> None:
-    with refused(UsageError, "not_in_axis", low=1, high=2147483647, forms=["1,2,4", "1-4", "pow2:64"]):
+    with refused(UsageError, "not_in_list_range", low=1, high=2147483647, forms=["1,2,4", "1-4", "pow2:64"]):
         parse_integers(text, LENGTHS)
 
 
 def test_node_is_for_cores_only() -> None:
-    with refused(UsageError, "not_in_axis", forms=["1,2,4", "1-4", "max", "pow2", "pow2:64"]):
+    with refused(UsageError, "not_in_list_range", forms=["1,2,4", "1-4", "max", "pow2", "pow2:64"]):
         parse_integers("node", Axis("-b", 1, 64))
 
 
@@ -87,7 +87,7 @@ def test_names_are_lowered_kept_in_order_and_checked() -> None:
         ("sync", "async"),
         ("-s: sync given more than once, measured once",),
     )
-    with refused(UsageError, "no_such_name", subject="-s", names=["sync", "async"], given="fast"):
+    with refused(UsageError, "no_such_name", subject="-s", allowed=["sync", "async"], given="fast"):
         parse_names("sync,fast", "-s", ("sync", "async"))
     for bad in ("", "a,,b", "a b", "\x1b[31m", "../x"):
         with refused(UsageError, "not_names", subject="-e", given=bad):

@@ -18,4 +18,4 @@ def test_every_file_kind_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         listener.bind("socket")
         words = {str(p): reason_words(name_kind(os.stat(p).st_mode)) for p in (".", "pipe", "/dev/null", "socket")}
     assert words == {".": "a directory", "pipe": "a pipe", "/dev/null": "a device", "socket": "a socket"}
-    assert reason_words(name_kind(0o100644)) == "something else"
+    assert reason_words(name_kind(0o100644)) == "a special file"

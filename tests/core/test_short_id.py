@@ -42,8 +42,8 @@ def test_token_of_one_benchmark_resolves_to_it(token: str, expected: str) -> Non
 def test_ambiguous_token_lists_its_benchmarks() -> None:
     with refused(UnknownId, "id_ambiguous", noun="benchmark", given="12", ids=[NEW, MIDDLE], count=2) as caught:
         resolve("12", IDS, RERUN)
-    assert message_words(caught.value) == "12 may be 2 benchmarks"
-    assert hint_words(caught.value) == "Type more of one: ab12, cd12"
+    assert message_words(caught.value) == "12 matches 2 benchmarks"
+    assert hint_words(caught.value) == "type more characters: ab12, cd12"
 
 
 def test_short_id_on_screen_wins_over_a_prefix() -> None:
@@ -60,9 +60,9 @@ def test_unknown_token_is_refused_with_a_hint(token: str) -> None:
 
 
 def test_last_without_a_run_is_refused() -> None:
-    with refused(UnknownId, "id_of_no_place", noun="run", given="last", count=0) as caught:
+    with refused(UnknownId, "id_past_oldest", noun="run", given="last", count=0) as caught:
         resolve("last", (), {}, noun="run")
-    assert error_line(caught.value) == "no run is last: there is no run yet"
+    assert error_line(caught.value) == "last: there is no run yet"
 
 
 def test_hint_lists_the_newest_ids_and_counts_the_others() -> None:

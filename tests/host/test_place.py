@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.refusal import refused, shown
+from tests.refusal import refused, require_shown
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.machine import Places
 from tuibench.present.reason import reason_hint
@@ -86,4 +86,6 @@ def test_file_in_the_temporary_place_is_refused(temporary: Path) -> None:
 def refuse() -> None:
     with refused(StoreError, "home_unusable") as caught:
         find_places({})
-    assert "TUIBENCH_HOME" in reason_hint(shown(caught.value.reason)) and caught.value.exit_code == ExitCode.STORE
+    assert (
+        "TUIBENCH_HOME" in reason_hint(require_shown(caught.value.reason)) and caught.value.exit_code == ExitCode.STORE
+    )

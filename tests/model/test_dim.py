@@ -48,9 +48,9 @@ def test_name_on_every_axis_can_be_set_as_one_or_by_place() -> None:
     assert both.fixed == {"x:0": 4, "x:1": 4, "y:0": 4} and both.batch == 4
     assert points(square, dims=(("x:1", (7,)),))[0].fixed == {"x:0": 1, "x:1": 7}
     assert Layout((square, row), "N").batch == {"x:0", "x:1", "y:0"}
-    with refused(UsageError, "dim_given_twice", subject="--dim x:1=5:", other=4):
+    with refused(UsageError, "dim_conflict", subject="--dim x:1=5:", other=4):
         points(square, dims=(("N", (4,)), ("x:1", (5,))))
-    with refused(UsageError, "batch_given_twice", batch=2, other=4):
+    with refused(UsageError, "batch_conflict", batch=2, other=4):
         points(square, dims=(("N", (4,)),), batches=(2,))
     with pytest.raises(UsageError) as caught:
         points(square, dims=(("M", (4,)),))
@@ -71,7 +71,7 @@ def test_batch_forbidden_by_the_model_is_a_failed_point() -> None:
     first, second = points(FIXED, batches=(1, 4))
     assert first.problem is None and first.batch == 1
     assert second.problem is not None
-    assert message_words(second.problem) == "batch 4: the model allows 1 only, input 'x' is [1, 3, 8, 8]"
+    assert message_words(second.problem) == "batch 4: the model allows 1 only: input 'x' is [1, 3, 8, 8]"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_seq_len_without_a_free_dim_is_a_failed_point() -> None:
     fixed = Port("input_ids", "tensor", "int64", (1, 128))
     good, bad = points(fixed, sequence_lengths=(128, 64))
     assert good.problem is None and bad.problem is not None
-    assert message_words(bad.problem) == "-seq_len 64: the model has no free dim for it (fixed to 128)"
+    assert message_words(bad.problem) == "-seq_len 64: no free dim for a sequence length (fixed to 128)"
 
 
 def test_batch_from_data_is_not_reported_as_a_flag() -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.lib import format as npy
 
-from tests.refusal import refused, shown
+from tests.refusal import refused, require_shown
 from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
 from tuibench.core.reason import Reason, because
@@ -91,7 +91,7 @@ def test_mismatched_array_is_refused_naming_both_sides(
 ) -> None:
     with refused(UsageError, code, **fields) as caught:
         load(tmp_path, (X,), arrays)
-    shown(caught.value.reason)
+    require_shown(caught.value.reason)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def refusal(path: Path, content: bytes | None = None, name: str = "x.npy", **opt
             archive.writestr(name, content)
     with pytest.raises(UsageError) as caught:
         read_feeds(str(path), (X,), 10**9)
-    return shown(caught.value.reason)
+    return require_shown(caught.value.reason)
 
 
 GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.model.factory import classifier, save
-from tests.refusal import refused, shown
+from tests.refusal import refused, require_shown
 from tuibench.core.errors import ModelError
 from tuibench.core.reason import Reason, because
 from tuibench.model.file import locate, read_model, regular_size
@@ -20,7 +20,7 @@ from tuibench.model.file import locate, read_model, regular_size
 def refusal(path: Path) -> Reason:
     with pytest.raises(ModelError) as caught:
         locate(path)
-    return shown(caught.value.reason)
+    return require_shown(caught.value.reason)
 
 
 def test_model_and_directory_with_a_model_are_located(tmp_path: Path) -> None:

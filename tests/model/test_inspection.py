@@ -12,7 +12,7 @@ import pytest
 from onnx import helper
 
 from tests.model.factory import BF16, BOOL, F16, F32, I64, STRING, classifier, encoder, model, save, tensor, weight
-from tests.refusal import shown
+from tests.refusal import require_shown
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
 from tuibench.core.reason import Reason, because
@@ -27,7 +27,7 @@ X, Y = [tensor("x", F32, [1, 4])], [tensor("y", F32, [1, 4])]
 def refusal(path: Path | str) -> Reason:
     with pytest.raises(ModelError) as caught:
         inspect(path)
-    return shown(caught.value.reason)
+    return require_shown(caught.value.reason)
 
 
 def test_summary_has_the_figures_of_the_model(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_message_after_all_trials_fail_names_the_flags_to_pass(tmp_path: Path) -
         count=len(bench.runs),
         inputs=[
             because(
-                "model_input",
+                "input_with_type",
                 name="x",
                 dtype="float32",
                 shape=because("input_shape", kind="tensor", dims=["b", 3, None, None]),

@@ -34,10 +34,10 @@ PORTS = (
             because("unknown_command", given="x\n", similar=None),
             "unknown command 'x\\n'; tuibench --help lists the commands",
         ),
-        (because("id_empty", noun="run", ids=[], count=0), "no run is named"),
-        (because("id_unknown", noun="run", given="q", ids=[ID], count=1), "no run is called q; The newest: ab12"),
+        (because("id_empty", noun="run", ids=[], count=0), "no run is given"),
+        (because("id_unknown", noun="run", given="q", ids=[ID], count=1), "no run is called q; the newest: ab12"),
         (because("id_repeats_none", noun="benchmark", id=ID),
-         "benchmark ab12 repeats no other; Only a re-run has an ID~."),
+         "benchmark ab12 repeats no other; use the id without ~"),
         (because("system_error", text="No space left", path=None), "No space left"),
         (because("system_error", text="No space left", path="/a\tb"), "No space left: /a\\tb"),
         (because("directory_without_model", path="d", found=None),
@@ -48,7 +48,7 @@ PORTS = (
          "p is a pipe, not a file; give a model that is a regular file"),
         (because("not_of_a_kind", base=ID, base_kind="benchmark", new=ID, new_kind="loss profile"),
          ("ab12 is a benchmark and ab12 a loss profile: compare needs two of a kind; "
-          "tuibench list and tuibench list --profiles show them")),
+          "tuibench list shows benchmarks, tuibench list --profiles profiles")),
         (because("several", reasons=[because("value_needed", subject="-b"), because("model_without_name")]),
          "-b needs a value; a model with an empty name was given"),
     ],
@@ -68,8 +68,8 @@ def test_inputs_of_a_model_are_listed_safely() -> None:
 def test_length_without_a_free_dim_names_the_dims() -> None:
     dims = Layout(PORTS[:1]).settable_dims()
     error = TuibenchError("no_free_length", subject="-seq_len 8:", fixed=None, dims=dims)
-    assert message_words(error) == "-seq_len 8: the model has no free dim for it (its dims: batch, x:2)"
-    assert message_words(error, beside=True).startswith("the model has no free dim")
+    assert message_words(error) == "-seq_len 8: no free dim for a sequence length (its dims: batch, x:2)"
+    assert message_words(error, beside=True).startswith("no free dim")
     fixed = Layout((Port("x", "tensor", "float32", (1, 3)),)).settable_dims()
     assert message_words(TuibenchError("dim_unknown", dim="q", dims=fixed)) == "q: the model has no such dim"
 

@@ -8,8 +8,10 @@ from tuibench.core.reason import Reason, because, error_text, legacy_text
 from tuibench.present.reason import reason_hint, reason_words
 
 MISSING = because("path_missing", what=because("model_file", path="m.onnx"))
-X = because("model_input", name="x", dtype="float32", shape=because("input_shape", kind="tensor", dims=["b", 3, None]))
-TEXT = because("model_input", name="t", dtype="string", shape=because("input_shape", kind="tensor", dims=None))
+X = because(
+    "input_with_type", name="x", dtype="float32", shape=because("input_shape", kind="tensor", dims=["b", 3, None])
+)
+TEXT = because("input_with_type", name="t", dtype="string", shape=because("input_shape", kind="tensor", dims=None))
 LARGE = because("input_too_large", name="x", dtype="float32", shape=[10**6, 10**6], bytes=4 * 10**12, free_bytes=10**10)
 REMOTE = {"repository": "o/r", "models": [because("remote_file", path="a.onnx", bytes=1000)]}
 ADDRESS = "https://h/m.onnx"

@@ -33,10 +33,10 @@ def test_summary_type_is_recognized_in_every_spelling(kind: str, typed: str, mea
 
 def test_every_name_in_a_refusal_is_accepted() -> None:
     for kind, known in (("performance", SUMMARY_TYPES), ("flops", COST_TYPES)):
-        with refused(UsageError, "unknown_choice", subject="--summary-type", given="int4", names=list(known)):
+        with refused(UsageError, "not_one_of", subject="--summary-type", given="int4", allowed=list(known)):
             settle(kind, Shown(summary="int4"))
         assert [settle(kind, Shown(summary=name)).summary for name in known] == list(known)
-    with refused(UsageError, "unknown_choice", subject="--value", given="pie") as caught:
+    with refused(UsageError, "not_one_of", subject="--value", given="pie") as caught:
         settle("flops", Shown(display="pie"))
     assert message_words(caught.value) == "--value takes values, log or % of total, not 'pie'"
     assert [settle("flops", Shown(display=name)).display for name in (*DISPLAYS, "%")] == [*DISPLAYS, DISPLAYS[-1]]
@@ -48,7 +48,5 @@ def test_loss_profile_offers_only_its_own_selections() -> None:
     few = replace(make_loss(), levels=("int8",))
     assert settle("loss", Shown(sort="int8", summary="int8"), few).summary == "int8"
     for wrong in (Shown(sort="0.5"), Shown(summary="pruned 0.5"), Shown(summary="baseline ms")):
-        with refused(
-            UsageError, "unknown_column" if wrong.sort else "unknown_choice", given=wrong.sort or wrong.summary
-        ):
+        with refused(UsageError, "unknown_column" if wrong.sort else "not_one_of", given=wrong.sort or wrong.summary):
             settle("loss", wrong, few)

@@ -51,7 +51,7 @@ def test_unknown_layer_is_refused_with_similar_names() -> None:
     assert weight in caught.value.reason.fields["similar"]
     with refused(UnknownLayer, "unknown_layer", given="999", similar=[]) as caught:
         view_of(make_costs()).selected(Shown(layer="999"))
-    assert "by its number" in hint_words(caught.value)
+    assert "give its number" in hint_words(caught.value)
     with refused(UnknownLayer, "unknown_layer", given="None"):
         view.selected(Shown(layer="None"))
 

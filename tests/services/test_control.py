@@ -100,7 +100,7 @@ def test_ended_run_is_left_unchanged(directory: RunDirectory, state: str) -> Non
 
 @pytest.mark.parametrize("more_s", [0.0, -1.0, float("nan"), float("inf"), 1e8])
 def test_zero_and_infinite_time_are_refused(directory: RunDirectory, more_s: float) -> None:
-    with refused(UsageError, "more_time_out_of_range", subject="--by:"):
+    with refused(UsageError, "more_time_out_of_range", subject="--by"):
         extend(directory, info_of(directory), TICKET, more_s)
     assert not (directory.path / "wishes").exists()
 

@@ -85,7 +85,7 @@ def test_unknown_dim_is_named_with_the_known_ones() -> None:
 
 
 def test_contradictory_dims_raise_a_usage_error() -> None:
-    with refused(UsageError, "batch_given_twice", batch=1, other=2):
+    with refused(UsageError, "batch_conflict", batch=1, other=2):
         forecast(spec_of(batches=(1,), dims=(("batch", (2,)),)), [TEXT])
 
 
@@ -93,7 +93,7 @@ def test_all_problems_of_one_point_are_named_by_the_typed_values() -> None:
     spec = spec_of(batches=(64,), sequence_lengths=(128,))
     words = replace(FIXED, inputs=(Port("input_ids", "tensor", "int64", (4, 8)),))
     said = {name: message_words(error) for name, error in misfits(words, spec).items()}
-    assert said["batch"] == "batch 64: the model allows 4 only, input 'input_ids' is [4, 8]"
+    assert said["batch"] == "batch 64: the model allows 4 only: input 'input_ids' is [4, 8]"
     assert "no free dim for it (fixed to 8)" in said["sequence_length"]
     assert misfits(TEXT, spec) == {} == misfits(words, spec_of(batches=(4,), sequence_lengths=(8,)))
     wrong = misfits(FIXED, spec_of(batches=(64,), dims=(("seq", (16,)), ("x:1", (8,)))))

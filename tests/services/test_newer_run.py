@@ -105,7 +105,7 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
         with refused(StoreNewer, why.code, **why.fields) as caught:
             act(run.id)
         assert message_words(caught.value) == words
-        assert hint_words(caught.value).startswith("Use that version or a newer one")
+        assert hint_words(caught.value).startswith("use that version or a newer one")
     with refused(NeverSaved, "run_unread", run=run.id, why=info.detail):
         Library(store, lambda: runs).remove([run.id])
     assert not list(places.data.rglob(f"{run.id}*"))

@@ -128,7 +128,7 @@ def test_sizes_fixed_otherwise_by_model_are_errors_at_once(tmp_path: Path, launc
     project = services.projects.create(services.models.find(path).source, "net", "", {})[0].project.id
     services.profile_forms.open(project)
     check = services.profile_forms.check(ProfileValues(batch="64"), project)
-    assert check.errors["batch"] == "the model allows 1 only, input 'x' is [1, 3, 8, 8]"
+    assert check.errors["batch"] == "the model allows 1 only: input 'x' is [1, 3, 8, 8]"
     assert set(check.errors) == {"batch"} and check.commands == ()
     with refused(UsageError, "batch_fixed", subject="batch 64:", allowed=1):
         services.profile_forms.start(ProfileValues(batch="64"), project)

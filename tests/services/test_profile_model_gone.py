@@ -78,7 +78,7 @@ def test_open_fetches_nothing_and_start_fetches(stage: Stage, server: Server, ev
 
 
 def test_repeat_key_without_question_names_missing_model(stage: Stage, server: Server, evicted: str) -> None:
-    assert stage.services.reruns.plan(evicted).error == f"{ADDRESS} is not in the cache any more: R fetches it"
+    assert stage.services.reruns.plan(evicted).error == f"{ADDRESS} is no longer in the cache; press R to fetch it"
     assert server.asked == 0
 
 

@@ -84,7 +84,7 @@ def test_effort_is_checked_by_field(sample: tuple[Services, str]) -> None:
     wrong = ProfileValues(engine="openvino", runs="0", processes="many", samples="99999", levels=())
     check = services.profile_forms.check(wrong, project)
     assert set(check.errors) == {"runs", "processes", "samples", "levels"}
-    assert "1 to 1024" in check.errors["samples"] and "tick at least one" in check.errors["levels"]
+    assert "1 to 1024" in check.errors["samples"] and "no level is chosen" in check.errors["levels"]
     assert set(services.profile_forms.check(ProfileValues(engine="openvino"), project).errors) == {"engine"}
     # A disabled kind has no errors.
     assert services.profile_forms.check(replace(wrong, engine="", performance=False, loss=False), project).errors == {}

@@ -62,7 +62,7 @@ def test_unchanged_model_is_measured_by_its_absolute_path(places: Places, model:
 def test_changed_model_needs_confirmation(places: Places, model: Path) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)))
     touched(model)
-    with refused(ModelChanged, "measured_model_changed", file=str(model), benchmark=make_id(1)) as caught:
+    with refused(ModelChanged, "measured_model_changed", path=str(model), id=make_id(1)) as caught:
         Repetition(record, places, refuse).settle((), changed=False)
     assert caught.value.exit_code == ExitCode.MODEL
     assert Repetition(record, places, refuse).settle((), changed=True) == (ModelSource(str(model), str(model)),)
@@ -73,7 +73,7 @@ def test_missing_model_can_be_replaced_by_a_path(places: Places, model: Path, tm
     moved = tmp_path / "moved.onnx"
     model.rename(moved)
     for changed in (False, True):
-        with refused(ModelGone, "measured_model_gone", file=str(model), benchmark=make_id(1)):
+        with refused(ModelGone, "measured_model_gone", path=str(model), id=make_id(1)):
             Repetition(record, places, refuse).settle((), changed=changed)
     source = ModelSource(str(moved), str(moved))
     assert Repetition(record, places, refuse).settle((source,), changed=False) == (source,)
@@ -83,7 +83,7 @@ def test_different_model_replaces_only_with_changed_allowed(places: Places, mode
     record = stored(places, ModelSource("m.onnx", str(model)))
     other = ModelSource(*[save(encoder(), tmp_path / "other.onnx")] * 2)
     touched(Path(other.path))
-    with refused(ModelChanged, "other_model", model=other.asked, benchmark=make_id(1)):
+    with refused(ModelChanged, "other_model", model=other.asked, id=make_id(1)):
         Repetition(record, places, refuse).settle((other,), changed=False)
     assert Repetition(record, places, refuse).settle((other,), changed=True) == (other,)
 
@@ -114,7 +114,7 @@ def test_sample_is_taken_from_the_current_installation(places: Places, model: Pa
     touched(installed)
     # A file of equal size and time, as in packages: at another path only its content counts.
     os.utime(installed, ns=(5, record.result.models[0].files[0].mtime_ns))
-    with refused(ModelChanged, "measured_model_changed", file=str(installed)):
+    with refused(ModelChanged, "measured_model_changed", path=str(installed)):
         Repetition(record, places, locate).settle((), False)
 
 
@@ -134,7 +134,7 @@ def test_imported_benchmark_has_no_trusted_path(
     spec = replace(record.result.spec, models=(ModelSource("m.onnx", "m.onnx"),))
     imported = replace(record, result=replace(record.result, spec=spec))
     monkeypatch.chdir(tmp_path)
-    with refused(ModelGone, "measured_model_gone", file="m.onnx"):
+    with refused(ModelGone, "measured_model_gone", path="m.onnx"):
         Repetition(imported, places, refuse).settle((), True)
     assert Repetition(imported, places, refuse).settle((ModelSource(str(model), str(model)),), False)
 

@@ -344,7 +344,7 @@ def test_journal_of_another_version_is_an_explained_error(run: ScriptedRun, ev: 
     for _ in range(2):
         with pytest.raises(StoreError) as caught:
             eyes.look()
-        assert caught.value.reason.code == ("journal_unread" if ev == "waiting" else "event_damaged")
+        assert caught.value.reason.code == ("events_inconsistent" if ev == "waiting" else "event_damaged")
 
 
 def test_run_resumed_by_a_newer_version_is_not_shown_as_before(run: ScriptedRun) -> None:

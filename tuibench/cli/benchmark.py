@@ -54,7 +54,7 @@ def run_options(request: BenchmarkRequest) -> RunOptions:
             ("--compare-to", request.compare_to is not None),
         ):
             if given:
-                code = "detached_writes_no_file" if flag == "-x" else "detach_excludes"
+                code = "detach_excludes_export" if flag == "-x" else "detach_excludes"
                 raise ExclusiveFlags(code, first="--detach", second=flag)
     if request.no_wait and request.wait_s is not None:
         raise ExclusiveFlags("flags_exclude", first="--wait", second="--no-wait")

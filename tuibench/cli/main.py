@@ -69,7 +69,7 @@ def _as_ours(error: Exception) -> TuibenchError:
     if isinstance(error, OSError):
         path = str(error.filename) if error.filename else None
         return WriteError("system_error", text=error.strerror or str(error), path=path)
-    return TuibenchError("command_failed", kind=type(error).__name__, text=str(error))
+    return TuibenchError("internal_error", kind=type(error).__name__, text=str(error))
 
 
 def _dispatch(arguments: list[str], interruption: Interruption) -> int:

@@ -97,9 +97,9 @@ def _refuse_strange(request: ProfileRequest) -> None:
     for setting in profile_setting.settings():
         if setting.name not in request.given - page - _PRINTED - meant:
             continue
-        code = "nothing_is_measured" if request.flops or setting.name not in _FED else "weights_have_no_size"
+        code = "theory_excludes_measuring" if request.flops or setting.name not in _FED else "weights_exclude_size"
         if setting.name in _KEPT:
-            code = "theory_is_not_saved"
+            code = "theory_excludes_saving"
         raise ExclusiveFlags(code, first=what, second=setting.flags[0])
 
 

@@ -90,7 +90,7 @@ def show_result(args: argparse.Namespace, services: Services, _: Interruption) -
     """Print the benchmark or profile."""
     typed = chosen(args)
     if "layer" in typed and args.json:
-        raise ExclusiveFlags("json_has_all_layers", first="--layer", second="--json")
+        raise ExclusiveFlags("layer_excludes_json", first="--layer", second="--json")
     if args.samples:
         _show_samples(services, args.id)
         return

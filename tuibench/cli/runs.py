@@ -76,7 +76,7 @@ def resume(args: argparse.Namespace, services: Services, interruption: Interrupt
     wait_s = None if args.wait is None else float(Decimal(0, _MAX_S, "seconds")("--wait", args.wait))
     if args.export_path is not None:
         if args.detach:
-            raise ExclusiveFlags("detached_writes_no_file", first="--detach", second="-x")
+            raise ExclusiveFlags("detach_excludes_export", first="--detach", second="-x")
         check_target(args.export_path)
     shared = {name: getattr(args, name) for name in ("export_path", "json", "quiet", "ascii", "detach")}
     options = {name: getattr(args, name) for name in ("mixed", "finish", "share_host")}

@@ -98,7 +98,9 @@ _MOST_INPUTS = 8
 
 def describe_inputs(ports: Sequence[Port]) -> list[Reason]:
     """Return the first inputs, for the fields of an error."""
-    return [because("input", name=port.name, shape=shape_reason(port)) for port in list(ports)[:_MOST_INPUTS]]
+    return [
+        because("input_with_shape", name=port.name, shape=shape_reason(port)) for port in list(ports)[:_MOST_INPUTS]
+    ]
 
 
 def shape_reason(port: Port) -> Reason:
@@ -151,7 +153,7 @@ class _Builder:
         self.batch = _own_batch(self._layout)
         if batch is not None and batch != (self.batch or 1):
             self.problem = UsageError(
-                "batch_fixed", subject=f"batch {batch}:", allowed=self.batch or 1, by=_fixed_by(self._layout)
+                "batch_fixed", subject=f"batch {batch}:", allowed=self.batch or 1, why=_fixed_by(self._layout)
             )
             # With the model's own batch it would have the same key as a valid cell, and one would hide the other.
             self.batch = batch
@@ -166,11 +168,11 @@ class _Builder:
             raise UsageError("sample_no_multiple", batch=batch, items=known)
         if self._origin == _FILE:
             raise UsageError("sample_sets_batch", batch=batch, items=known)
-        raise UsageError("batch_given_twice", batch=batch, other=known)
+        raise UsageError("batch_conflict", batch=batch, other=known)
 
     def _set(self, key: str, value: int, flag: str) -> None:
         if self.fixed.get(key, value) != value:
-            raise UsageError("dim_given_twice", subject=f"{flag}:", other=self.fixed[key])
+            raise UsageError("dim_conflict", subject=f"{flag}:", other=self.fixed[key])
         self.fixed[key] = value
         self._flags.setdefault(key, flag)
 
@@ -185,7 +187,7 @@ def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, tu
         for key in layout.resolve(address, "--dim"):
             known, _ = asked.setdefault(key, (value, flag))
             if known != value:
-                raise UsageError("dim_given_twice", subject=f"{flag}:", other=known)
+                raise UsageError("dim_conflict", subject=f"{flag}:", other=known)
     return asked
 
 

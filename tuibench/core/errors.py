@@ -34,8 +34,8 @@ class ExitCode(IntEnum):
 class TuibenchError(Exception):
     """An error for the user, as a code with fields; `present/error` makes its message and its hint.
 
-    A field `subject` is the flag that the message begins with; beside a form's field it is left out. Fields are plain
-    values and reasons, because errors cross the borders of processes.
+    A field `subject` is the flag or the file that the message begins with, with its colon if any; beside a form's field
+    it is left out. Fields are plain values and reasons, because errors are sent between processes.
     """
 
     exit_code = ExitCode.SOME_FAILED
@@ -62,7 +62,7 @@ class UsageError(TuibenchError):
 
 
 class ExclusiveFlags(UsageError):
-    """Two flags of which only one can be given: its fields are `first` and `second`."""
+    """Two flags that exclude each other; fields `first` and `second`."""
 
 
 class ModelError(TuibenchError):

@@ -40,7 +40,7 @@ def format_of(path: str) -> str:
     planned = next((one for one in PLANNED if ending in one.endings), None)
     if planned is not None:
         endings = [one.endings[0] for one in FORMATS]
-        raise UsageError("format_unsupported", path=path, format=planned.title, endings=endings)
+        raise UsageError("format_unsupported", path=path, format=planned.title, allowed=endings)
     return next((one.name for one in FORMATS if ending in one.endings), JSON.name)
 
 

@@ -54,14 +54,14 @@ def resolve(token: str, ids: Sequence[str], rerun_of: Mapping[str, str], noun: s
         place = int(found[1] or 0)
         if place < len(ids):
             return ids[place]
-        raise UnknownId("id_of_no_place", noun=noun, given=typed, **_newest(ids))
+        raise UnknownId("id_past_oldest", noun=noun, given=typed, **_list_fields(ids))
     return _match(typed, ids, noun)
 
 
 def _match(typed: str, ids: Sequence[str], noun: str) -> str:
     wanted = typed.upper().translate(_LIKE)
     if not wanted:
-        raise UnknownId("id_empty", noun=noun, **_newest(ids))
+        raise UnknownId("id_empty", noun=noun, **_list_fields(ids))
     if wanted in ids:
         return wanted
     ends = [one for one in ids if one.endswith(wanted)]
@@ -72,12 +72,12 @@ def _match(typed: str, ids: Sequence[str], noun: str) -> str:
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
-        raise UnknownId("id_unknown", noun=noun, given=typed, **_newest(ids))
-    raise UnknownId("id_ambiguous", noun=noun, given=typed, **_newest(candidates))
+        raise UnknownId("id_unknown", noun=noun, given=typed, **_list_fields(ids))
+    raise UnknownId("id_ambiguous", noun=noun, given=typed, **_list_fields(candidates))
 
 
-def _newest(ids: Sequence[str]) -> dict[str, Any]:
-    """Return the fields of an error for the ids: the first of them, and how many there are."""
+def _list_fields(ids: Sequence[str]) -> dict[str, Any]:
+    """Return the first ids and their count, as fields of an error."""
     return {"ids": list(ids[:_SHOWN]), "count": len(ids)}
 
 

@@ -431,7 +431,7 @@ class Synthesis:
 
 def input_facts(port: Port) -> Reason:
     """Return an input of the model as a field of an error."""
-    return because("model_input", name=port.name, dtype=port.dtype, shape=shape_reason(port))
+    return because("input_with_type", name=port.name, dtype=port.dtype, shape=shape_reason(port))
 
 
 def count_distinct(asked: int, bytes_per_sample: int) -> tuple[int, str | None]:

@@ -26,6 +26,7 @@ from tuibench.core.reason import (
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, size
+from tuibench.present.error.phrase import PHRASES
 from tuibench.present.error.run import holder_words
 from tuibench.present.error.tables import HINTS, MESSAGES
 from tuibench.present.error.template import Fields
@@ -429,6 +430,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
     **PROFILE_WORDS,
     **STORE_WORDS,
+    **PHRASES,
     **MESSAGES,
     # Outputs that were not checked, or differ
     "check_off": "--no-check",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.model import ModelSummary, is_remote
+from tuibench.core.reason import error_text
 from tuibench.core.settings.request import BenchmarkRequest, to_spec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, Project
@@ -212,7 +213,7 @@ class Forms:
         self._check_names(values, reading)
         if reading.errors:
             field, words = next(iter(reading.errors.items()))
-            raise UsageError("form_field", field=field.removeprefix("dim:"), text=words)
+            raise UsageError("form_field", field=field.removeprefix("dim:"), why=error_text(words))
         spec, notes = to_spec(to_request(values, reading), topology, self._services.models.fetch)
         partner = self._services.library.find(values.compare_to).id if values.compare_to.strip() else None
         # Determined now, not at the end, so that the run is listed in its project.

@@ -114,9 +114,10 @@ def ask_child(
     kind: type[TuibenchError] = ModelError,
     stop: StopSwitch | None = None,
 ) -> Any:
-    """Return a child's answer; raise `kind` if it dies, with `file`, the name of what it worked on.
+    """Return the answer of a child task; raise `kind` if the child dies, or PhaseTimeout after `timeout_s`.
 
-    Tripping `stop` from another thread ends the child and raises Cancelled here.
+    `file` names the file of the task in these errors. Tripping `stop` from another thread ends the child and raises
+    Cancelled here.
     """
     switch = stop or StopSwitch()
     log = os.memfd_create(f"{task}.log")

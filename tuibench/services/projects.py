@@ -68,7 +68,7 @@ class Projects:
         summary = self._inspect(source)
         model = refer(source.asked, summary)
         if model is None:
-            raise ModelError("model_without_project", model=source.asked)
+            raise ModelError("model_unread", model=source.asked)
         made = self._store.projects.create(name or name_after(model), model, description, dims)
         return self._store.projects.row(made.id), summary
 

@@ -12,7 +12,6 @@ from tuibench.core.ids import short_id
 from tuibench.core.machine import Places
 from tuibench.core.model import CHANGED, GONE, UNCHANGED, ModelState, ModelSummary, is_remote, refer
 from tuibench.core.profile import LEVELS, LOSS
-from tuibench.core.reason import because
 from tuibench.core.settings import profile
 from tuibench.core.settings.request import ProfileValues as Typed
 from tuibench.core.settings.request import profile_values, repeat
@@ -21,7 +20,6 @@ from tuibench.core.stored import Metadata, ModelReference, StoredBenchmark
 from tuibench.core.text import show
 from tuibench.present.command import token_of
 from tuibench.present.error.words import error_line, message_words
-from tuibench.present.reason import reason_words
 from tuibench.services.forecast import expected_s
 from tuibench.services.form_values import ProfileValues, RerunPlan
 from tuibench.services.models import find_state, inspect
@@ -74,7 +72,7 @@ class Repetition:
         """
         left = [source for source in stand_ins if not self._recognize(source)]
         if left and not changed:
-            raise ModelChanged("other_model", model=left[0].asked, benchmark=self._id)
+            raise ModelChanged("other_model", model=left[0].asked, id=self._id)
         for source in left:
             self._replace(source)
         for model in self._models:
@@ -105,16 +103,16 @@ class Repetition:
     def _replace(self, source: ModelSource) -> None:
         open_places = [model for model in self._models if model.state.state != UNCHANGED]
         if not open_places and len(self._models) > 1:
-            raise UsageError("ambiguous_stand_in", benchmark=self._id, model=source.asked)
+            raise UsageError("ambiguous_stand_in", id=self._id, model=source.asked)
         model = (open_places or self._models)[0]
         model.source, model.state = source, ModelState(UNCHANGED)
 
     def _require(self, model: _Model, changed: bool) -> None:
         file = model.state.file or model.source.path or model.source.asked
         if model.state.state == GONE:
-            raise ModelGone("measured_model_gone", file=file, benchmark=self._id)
+            raise ModelGone("measured_model_gone", path=file, id=self._id)
         if model.state.state == CHANGED and not changed:
-            raise ModelChanged("measured_model_changed", file=file, benchmark=self._id)
+            raise ModelChanged("measured_model_changed", path=file, id=self._id)
 
 
 def _present(source: ModelSource, locate: Locate) -> ModelSource:
@@ -182,13 +180,14 @@ class Reruns:
 
 def _lost_words(problem: ModelError, *, has_field: bool) -> str:
     """Return why a model is missing and the remedy; `has_field` if the set-up has a field for its path."""
-    file = problem.reason.fields.get("file") if isinstance(problem, ModelGone) else ""
-    if file and is_remote(file):
-        return reason_words(because("model_not_cached", file=file))
-    if file:
-        benchmark = None if has_field else problem.reason.fields["benchmark"]
-        return reason_words(because("model_file_gone", file=file, benchmark=benchmark))
-    return reason_words(because("model_lost", why=problem.reason)) if has_field else error_line(problem)
+    path = problem.reason.fields.get("path") if isinstance(problem, ModelGone) else ""
+    if path and is_remote(path):
+        return error_line(ModelGone("model_not_cached", model=path))
+    if path:
+        return error_line(
+            ModelGone("model_file_gone", path=path, id=None if has_field else problem.reason.fields["id"])
+        )
+    return error_line(ModelGone("model_lost", why=problem.reason) if has_field else problem)
 
 
 class NotHere(ModelError):

@@ -95,7 +95,7 @@ class RunWatch:
         except NONSENSE as error:
             # Each line is valid, but the events contradict each other: another version wrote them.
             why = error_text(f"{type(error).__name__} {error}")
-            self._run.broken = StoreError("journal_unread", run=self._run.id, why=why)
+            self._run.broken = StoreError("events_inconsistent", run=self._run.id, why=why)
             raise self._run.broken from error
         return self._view
 

@@ -43,7 +43,7 @@ def test_directory_without_a_model_lists_its_files(here: Path) -> None:
     (here / "d").mkdir()
     assert refusal("d").reason == because("directory_without_model", path="d", found=None)
     (here / "d" / "other.onnx").write_bytes(b"x")
-    assert hint_words(refusal("d")) == "name the file: d/other.onnx"
+    assert hint_words(refusal("d")) == "give the file: d/other.onnx"
 
 
 def test_missing_file_is_a_model_error(here: Path) -> None:
@@ -83,7 +83,7 @@ def test_samples_are_package_data(tmp_path: Path) -> None:
     assert [Path(path).name for path in paths] == ["cnn.onnx", "text.onnx", "tiny.onnx"]
     with refused(UsageError, "unknown_sample", given="sample:huge"):
         resolve_model("sample:huge", tmp_path)
-    with refused(ModelError, "sample_not_installed", model="sample", file="cnn.onnx"):
+    with refused(ModelError, "sample_not_installed", model="sample", path="cnn.onnx"):
         resolve_model("sample", tmp_path / "nowhere")
 
 
@@ -99,7 +99,7 @@ def test_only_remote_models_are_fetched(token: str, here: Path) -> None:
     assert resolve_model(token, fetch=fetch) == ModelSource("public", str(here / "m.onnx"))
     resolve_model("m.onnx", fetch=fetch)
     assert asked == [token]
-    with refused(UsageError, "model_not_downloaded") as caught:
+    with refused(UsageError, "must_be_downloaded") as caught:
         resolve_model(token)
     assert "secret" not in str(caught.value) + error_line(caught.value)
 

@@ -117,7 +117,7 @@ def test_settings_of_the_other_kind_are_refused(typed: dict[str, Any], name: str
 def test_ort_file_is_refused_because_it_has_no_nodes(tmp_path: Path) -> None:
     path = tmp_path / "m.ort"
     path.touch()
-    with refused(ModelError, "ort_without_nodes", model=str(path)):
+    with refused(ModelError, "ort_file_has_no_layers", model=str(path)):
         read_profile(ProfileValues(model=str(path)), Machine()).require()
 
 
@@ -127,7 +127,7 @@ def test_single_error_keeps_its_exit_code_and_several_are_usage() -> None:
     with pytest.raises(UsageError) as caught:
         read_profile(ProfileValues(model="/nowhere/m.onnx", batch="x"), Machine()).require()
     assert caught.value.exit_code == ExitCode.USAGE
-    assert [reason.code for reason in caught.value.reason.fields["reasons"]] == ["not_in_axis", "file_missing"]
+    assert [reason.code for reason in caught.value.reason.fields["reasons"]] == ["not_in_list_range", "file_missing"]
     message = message_words(caught.value)
     assert "no such file" in message and "-b takes" in message
 
@@ -184,11 +184,11 @@ def test_repeated_profile_keeps_settings_not_given_again() -> None:
         ([], "profile_takes_one_model", {"count": 0}),
         (["a.onnx", "b.onnx"], "profile_takes_one_model", {"count": 2}),
         (["m.onnx", "--flops", "--loss"], "flags_exclude", {"first": "--flops", "second": "--loss"}),
-        (["m.onnx", "--top", "0"], "not_a_whole_number", {"subject": "--top"}),
+        (["m.onnx", "--top", "0"], "not_in_integer_range", {"subject": "--top"}),
         (["m.onnx", "--quick"], "unknown_flag", {"flag": "--quick"}),
     ],
 )
-def test_unparsable_words_are_refused(argv: list[str], code: str, fields: dict[str, Any]) -> None:
+def test_invalid_arguments_are_refused(argv: list[str], code: str, fields: dict[str, Any]) -> None:
     with refused(UsageError, code, **fields):
         read_request(argv)
 

@@ -178,7 +178,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_declared_setting_has_flag_help_and_docs() -> None:
     request = parse(["benchmark", "sample:tiny", "--prefault=3"])
     assert isinstance(request, BenchmarkRequest) and request.prefault == 3
-    with refused(UsageError, "not_a_whole_number", subject="--prefault", low=0, high=64, given="65"):
+    with refused(UsageError, "not_in_integer_range", subject="--prefault", low=0, high=64, given="65"):
         parse(["rerun", "last", "--prefault", "65"])
     shown = parse(["benchmark", "--help"])
     assert isinstance(shown, Info)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.model.download.server import Fetcher, Loopback, file_route, redirect
-from tests.refusal import ChildError, shown
+from tests.refusal import ChildError, require_shown
 from tuibench.core.errors import ExitCode
 from tuibench.core.reason import because
 
@@ -137,7 +137,7 @@ def test_users_token_is_sent_only_to_the_hub(loopback: Loopback, fetch: Fetcher)
 def test_refusal_of_the_hub_is_reported(loopback: Loopback, fetch: Fetcher, status: int) -> None:
     loopback.routes[f"/api/models/{REPO}"] = lambda handler: handler.reply(status, b"{}")
     error = fetch(f"hf:{REPO}").error
-    assert error.exit_code == ExitCode.MODEL and shown(error.reason).fields["repository"] == REPO
+    assert error.exit_code == ExitCode.MODEL and require_shown(error.reason).fields["repository"] == REPO
 
 
 def test_hostile_names_in_a_repository_reach_no_path(loopback: Loopback, fetch: Fetcher) -> None:
@@ -150,7 +150,9 @@ def test_hostile_names_in_a_repository_reach_no_path(loopback: Loopback, fetch: 
 @pytest.mark.parametrize("token", ["hf:", "hf:org", "hf:org/", "hf:../etc", "hf:o/r/../x", "hf:o/r//x", "hf:o/r/\x1b"])
 def test_malformed_repository_name_is_a_usage_error(loopback: Loopback, fetch: Fetcher, token: str) -> None:
     error = fetch(token).error
-    assert error.exit_code == ExitCode.USAGE and shown(error.reason).fields["token"] == token and not loopback.seen
+    assert (
+        error.exit_code == ExitCode.USAGE and require_shown(error.reason).fields["token"] == token and not loopback.seen
+    )
 
 
 def test_missing_package_is_reported_with_the_install_command(fetch: Fetcher, tmp_path: Path) -> None:

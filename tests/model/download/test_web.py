@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.model.download.server import Fetcher, Handler, Loopback, file_route, redirect, serve
-from tests.refusal import shown
+from tests.refusal import require_shown
 from tuibench.core.errors import ExitCode
 from tuibench.core.reason import because
 
@@ -79,7 +79,7 @@ def test_response_that_is_not_http_is_reported(loopback: Loopback, fetch: Fetche
 
     loopback.routes["/m.onnx"] = garbage
     error = fetch(loopback.url("/m.onnx")).error
-    assert error.exit_code == ExitCode.MODEL and shown(error.reason).fields["address"]
+    assert error.exit_code == ExitCode.MODEL and require_shown(error.reason).fields["address"]
 
 
 def test_untrusted_certificate_is_refused(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.refusal import refused, shown
+from tests.refusal import refused, require_shown
 from tuibench.core.reason import Reason, because
 from tuibench.model.imports.checks import InvalidImport
 from tuibench.model.imports.task import MOST_DEPTH, load_document
@@ -31,7 +31,7 @@ def load(tmp_path: Path, content: str | bytes) -> Any:
 def refusal(tmp_path: Path, content: str | bytes) -> Reason:
     with pytest.raises(InvalidImport) as caught:
         load(tmp_path, content)
-    return shown(caught.value.reason)
+    return require_shown(caught.value.reason)
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4), st.booleans())

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.core.settings.test_repeat import models, requests, spec_of
 from tests.present import build
 from tests.present.test_listing import row
-from tests.refusal import refused, shown
+from tests.refusal import refused, require_shown
 from tuibench.cli.arguments import parse
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
@@ -68,7 +68,7 @@ def refusal(tmp_path: Path, change: Callable[[Any], Any]) -> Reason:
     change(document)
     with pytest.raises(UsageError) as caught:
         read_result(write(tmp_path, json.dumps(document)))
-    found = shown(caught.value.reason)
+    found = require_shown(caught.value.reason)
     assert reason_words(found).startswith(f"{tmp_path / 'x.json'}: ")
     fields = dict(found.fields)
     assert fields.pop("subject") == f"{tmp_path / 'x.json'}:"

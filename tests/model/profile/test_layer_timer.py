@@ -160,8 +160,8 @@ def test_nodes_with_duplicate_or_hostile_names_stay_separate(engine: str, tmp_pa
 @pytest.mark.parametrize("engine", ENGINES)
 def test_model_that_cannot_be_timed_is_refused_with_a_reason(engine: str, tmp_path: Path) -> None:
     plain = save(GRAPHS["folding"], tmp_path / "plain.onnx")
-    refused = ask(engine, plain, tmp_path)[0].error
-    assert refused.reason == because("cannot_be_run", model=plain, why=error_text("no shape"))
+    error = ask(engine, plain, tmp_path)[0].error
+    assert error.reason == because("cannot_be_run", model=plain, why=error_text("no shape"))
     missing = ask(engine, str(tmp_path / "none.onnx"), tmp_path)[0].error
     assert missing.exit_code == ExitCode.MODEL
 
@@ -178,8 +178,8 @@ def test_script_of_the_fake_engine_sets_the_layer_times(tmp_path: Path, monkeypa
     took = {row.nodes[0]: row.us for row in run.rows}
     assert took["m"] == 70 and took["a"] == 5 and took["r"] == 10 and run.unprofiled_us == sum(took.values())
     monkeypatch.setenv("TUIBENCH_FAKE", '{"default": {"load": "refuse"}}')
-    refused = ask("fake", GRAPHS["folding"], tmp_path)[0].error
-    assert refused.code == ERROR and refused.exit_code == ExitCode.ENGINE
+    error = ask("fake", GRAPHS["folding"], tmp_path)[0].error
+    assert error.code == ERROR and error.exit_code == ExitCode.ENGINE
 
 
 def test_modules_that_carry_or_show_profiles_name_no_engine() -> None:

@@ -185,7 +185,7 @@ async def test_effort_fields_follow_enabled_kinds() -> None:
 @pytest.mark.parametrize("size", [(80, 24), (60, 20)])
 async def test_second_field_error_appears_at_second_field(size: tuple[int, int]) -> None:
     async with profiled(size) as seen:
-        wrong = {"processes": "--processes takes 1 to 50", "levels": "tick at least one level", "engine": "no times"}
+        wrong = {"processes": "--processes takes 1 to 50", "levels": "no level is chosen", "engine": "no times"}
         seen.answers.check = ProfileCheck(errors=wrong)
         await seen.go(route.profile_form(seen.project))
         for name, text in wrong.items():

@@ -52,7 +52,7 @@ def parse_names(text: str, flag: str, allowed: tuple[str, ...] = ()) -> tuple[tu
     names = tuple(token.strip().lower() for token in text.split(","))
     for name in names:
         if allowed and name not in allowed:
-            raise UsageError("no_such_name", subject=flag, names=allowed, given=name)
+            raise UsageError("no_such_name", subject=flag, allowed=allowed, given=name)
         if not name or not all(c.isascii() and (c.isalnum() or c in "-_.") for c in name):
             raise UsageError("not_names", subject=flag, given=text)
     return _drop_repeats(names, flag)
@@ -90,7 +90,7 @@ def _within(digits: str, token: str, axis: Axis) -> int:
     high = SIZE[1] if axis.high is None else axis.high
     if not axis.low <= value <= high:
         raise UsageError(
-            "not_in_axis",
+            "not_in_list_range",
             subject=axis.flag,
             low=axis.low,
             high=high,

@@ -156,7 +156,7 @@ def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
     values = ProfileValues(model=model, kind=LOSS if loss else PERFORMANCE, **typed)
     output = BenchmarkRequest(models=(model,), **fields_of)
     if page.get("layer") and output.json:
-        raise ExclusiveFlags("json_has_all_layers", first="--layer", second="--json")
+        raise ExclusiveFlags("layer_excludes_json", first="--layer", second="--json")
     return ProfileRequest(values, output, flops, page, frozenset(given))
 
 

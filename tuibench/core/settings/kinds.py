@@ -147,7 +147,7 @@ class Whole(Kind):
     def _read(self, flag: str, given: str) -> int:
         is_plain = given.isascii() and given.isdigit() and len(given) <= 20
         if not is_plain or not self.low <= int(given) <= self.high:
-            raise UsageError("not_a_whole_number", subject=flag, low=self.low, high=self.high, given=given)
+            raise UsageError("not_in_integer_range", subject=flag, low=self.low, high=self.high, given=given)
         return int(given)
 
 
@@ -209,7 +209,7 @@ class OneOf(Kind):
         if name in self._later:
             raise not_in_this_version(name, subject=flag)
         if name not in self.names:
-            raise UsageError("not_one_of", subject=flag, names=self.names, given=given)
+            raise UsageError("not_one_of", subject=flag, allowed=self.names, given=given)
         return name
 
 
@@ -409,7 +409,7 @@ class Levels(Kind):
         known = {level: level for level in LEVELS} | {level.removeprefix("pruned "): level for level in LEVELS}
         name = given.strip().lower()
         if name not in known:
-            raise UsageError("not_one_of", subject=flag, names=LEVELS, given=given)
+            raise UsageError("not_one_of", subject=flag, allowed=LEVELS, given=given)
         return known[name]
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:

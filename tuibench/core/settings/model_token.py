@@ -30,19 +30,19 @@ _SAMPLE_DIR = Path(__file__).resolve().parent.parent.parent / "data" / "samples"
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _FileRole:
     """The purpose of a file, for errors about it."""
 
-    error: type[TuibenchError]
+    kind: type[TuibenchError]
     flag: str = ""
 
-    def refuse(self, code: str, path: str, **fields: Any) -> TuibenchError:
+    def error(self, code: str, path: str, **fields: Any) -> TuibenchError:
         """Return the error of a file at this path."""
-        return self.error(code, subject=self.flag, path=path, is_model=not self.flag, **fields)
+        return self.kind(code, subject=self.flag, path=path, is_model=not self.flag, **fields)
 
 
-_MODEL = _Wanted(ModelError)
-_INPUTS = _Wanted(UsageError, "--inputs")
+_MODEL = _FileRole(ModelError)
+_INPUTS = _FileRole(UsageError, "--inputs")
 
 
 def resolve_model(
@@ -54,7 +54,7 @@ def resolve_model(
     _refuse_remote(token)
     if is_remote(token):
         if fetch is None:
-            raise UsageError("model_not_downloaded", model=public_name(token))
+            raise UsageError("must_be_downloaded", address=public_name(token))
         source = fetch(token)
         _require_regular(source.path, _MODEL)
         return source
@@ -76,21 +76,21 @@ def resolve_inputs(path: str) -> str:
     return absolute
 
 
-def _absolute(path: str, wanted: _Wanted) -> str:
+def _absolute(path: str, role: _FileRole) -> str:
     # The path is made absolute without resolving links, so that they stay as the user set them.
     try:
         return os.path.abspath(path)
     except FileNotFoundError as error:
-        raise wanted.refuse("working_directory_deleted", path) from error
+        raise role.error("working_directory_deleted", path) from error
 
 
-def _require_regular(path: str, wanted: _Wanted) -> None:
-    mode = _mode(path, path, wanted)
+def _require_regular(path: str, role: _FileRole) -> None:
+    mode = _mode(path, path, role)
     if stat.S_ISREG(mode):
         if not os.access(path, os.R_OK):
-            raise wanted.refuse("file_not_readable", path)
+            raise role.error("file_not_readable", path)
         return
-    raise wanted.refuse("not_a_regular_file", path, kind=name_kind(mode))
+    raise role.error("not_a_regular_file", path, kind=name_kind(mode))
 
 
 def _refuse_remote(token: str) -> None:
@@ -101,7 +101,7 @@ def _refuse_remote(token: str) -> None:
         raise UsageError("http_not_secure", model=token)
 
 
-def _mode(path: str, token: str, wanted: _Wanted) -> int:
+def _mode(path: str, token: str, role: _FileRole) -> int:
     try:
         return os.stat(path).st_mode
     except (OSError, ValueError) as error:
@@ -109,7 +109,7 @@ def _mode(path: str, token: str, wanted: _Wanted) -> int:
         code = "path_failed"
         if isinstance(error, FileNotFoundError):
             code = "link_to_missing_file" if os.path.islink(path) else "file_missing"
-        raise wanted.refuse(code, token, text=text) from error
+        raise role.error(code, token, text=text) from error
 
 
 def _inside(directory: str, token: str) -> str:
@@ -119,15 +119,15 @@ def _inside(directory: str, token: str) -> str:
     try:
         others = sorted(name for name in os.listdir(directory) if name.endswith((".onnx", ".ort")))
     except OSError as error:
-        raise _MODEL.refuse("path_failed", token, text=error.strerror or str(error)) from error
+        raise _MODEL.error("path_failed", token, text=error.strerror or str(error)) from error
     found = os.path.join(token, others[0]) if others else None
     raise ModelError("directory_without_model", path=token, found=found)
 
 
 def _sample(token: str, sample_dir: Path) -> str:
     if token not in SAMPLES:
-        raise UsageError("unknown_sample", given=token, samples=list(SAMPLES))
+        raise UsageError("unknown_sample", given=token, allowed=list(SAMPLES))
     path = sample_dir / SAMPLES[token][0]
     if not path.is_file():
-        raise ModelError("sample_not_installed", model=token, file=path.name)
+        raise ModelError("sample_not_installed", model=token, path=path.name)
     return str(path)

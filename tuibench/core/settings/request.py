@@ -354,7 +354,7 @@ class _Reader:
         try:
             source = resolve_model(token, fetch=fetch)
             if source.path.endswith(".ort"):
-                raise ModelError("ort_without_nodes", model=token)
+                raise ModelError("ort_file_has_no_layers", model=token)
         except TuibenchError as error:
             self.errors.setdefault("model", error)
             return None

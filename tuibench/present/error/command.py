@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tuibench.core.ids import short_ids
 from tuibench.core.text import show
+from tuibench.core.units import count_of
 from tuibench.present.error.template import Fields, MessageAndHint
 
 _EXCLUDES = "{first} and {second} exclude each other"
 _DEBUG = "--debug shows where"
-_NEWER = "Use that version or a newer one; the file is intact."
+_NEWER = "use that version or a newer one; the file is intact"
 
 
 def _listed(fields: Fields) -> str:
@@ -19,13 +20,13 @@ def _listed(fields: Fields) -> str:
 
 
 def _newest(fields: Fields) -> str:
-    return f"The newest: {_listed(fields)}" if fields["ids"] else ""
+    return f"the newest: {_listed(fields)}" if fields["ids"] else ""
 
 
-def _no_place(fields: Fields) -> str:
+def _past_oldest(fields: Fields) -> str:
     noun = show(fields["noun"])
-    count = f"there are {fields['count']}" if fields["ids"] else f"there is no {noun} yet"
-    return f"no {noun} is {show(fields['given'], 40)}: {count}"
+    count = f"only {count_of(fields['count'], noun)}" if fields["ids"] else f"there is no {noun} yet"
+    return f"{show(fields['given'], 40)}: {count}"
 
 
 def _similar_flags(fields: Fields) -> str:
@@ -60,15 +61,15 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
     # Commands
     "unknown_command": ("unknown command '{given:60}'", _similar_command),
     "command_before_flags": (
-        "tuibench {command} expects its flags after it",
+        "{flag:60} was given before the command {command}",
         "flags come after the command: tuibench {command} {flag:60}",
     ),
     "flag_before_command": (
         "unknown flag {flag:60}",
         "flags come after the command: tuibench {command} {flag:60}",
     ),
-    "arguments_refused": ("{text}", "{command} --help"),
-    "unexpected_argument": ("unexpected argument: {given:60}", "tuibench {command} --help"),
+    "arguments_refused": ("{text}", "see {command} --help"),
+    "unexpected_argument": ("unexpected argument: {given:60}", "see tuibench {command} --help"),
     "benchmark_needs_model": ("benchmark needs a model", "tuibench benchmark sample measures the built-in one"),
     "dashboard_opens_one_model": (
         "the dashboard opens one model only",
@@ -76,12 +77,12 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
     ),
     "rerun_takes_one_id": (
         lambda fields: "rerun accepts one ID" if fields["count"] else "rerun needs the ID of a benchmark",
-        "tuibench list shows them; tuibench rerun last repeats the newest",
+        "tuibench list shows the ids; tuibench rerun last repeats the newest",
     ),
     "no_change_of_result": ("no change was given", "give --name, --note or --project"),
     "no_change_of_project": (
         "no change was given",
-        "such as --name NAME, --description TEXT or --dim seq=128",
+        "give --name NAME, --description TEXT or --dim seq=128",
     ),
     "confirmation_needs_terminal": ("{command} needs a terminal for its confirmation", "{command} -y skips it"),
     "dashboard_needs_terminal": (
@@ -91,25 +92,29 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
     "stream_is_no_terminal": ("{stream} is not a terminal", ""),
     "terminal_unsupported": (
         lambda fields: f"TERM is {show(fields['term']) or 'not set'}: this terminal is not supported",
-        "",
+        "set TERM, such as xterm-256color",
     ),
     "dashboard_failed": ("internal error in the dashboard; runs continue", _DEBUG),
-    "command_failed": ("internal error: {kind}: {text}", _DEBUG),
+    "internal_error": ("internal error: {kind}: {text}", _DEBUG),
     "system_error": (_system_error, ""),
     # Flags of tuibench benchmark, profile and rerun
     "unknown_flag": ("unknown flag {flag:60}", _similar_flags),
     "flag_takes_no_value": ("{flag:60} takes no value", ""),
-    "flag_needs_value": ("{flag:60} needs a value", "tuibench {command} --help says which"),
-    "export_path_twice": ("{flag} is given twice", "one run writes one file; --json prints to stdout besides"),
-    "json_has_all_layers": (_EXCLUDES, "the JSON has all that is known of every layer"),
+    "flag_needs_value": ("{flag:60} needs a value", "see tuibench {command} --help"),
+    "export_path_twice": ("{flag} is given twice", "give it once; --json also prints to stdout"),
+    "layer_excludes_json": (_EXCLUDES, "the JSON contains every layer in full"),
+    "flags_exclude": (_EXCLUDES, "give one of them"),
     "detach_excludes": (_EXCLUDES, ""),
-    "detached_writes_no_file": (_EXCLUDES, "tuibench export ID -x FILE writes it when the run is done"),
-    "nothing_is_measured": (_EXCLUDES, "nothing is measured"),
-    "weights_have_no_size": (_EXCLUDES, "weights are the same at any size"),
-    "theory_is_not_saved": (_EXCLUDES, "it is not saved; -x FILE writes it"),
-    "flag_of_profiles": ("{flag} applies to profiles only", "tuibench list --profiles shows them"),
-    "flag_not_of_json": ("{flag} does not apply to JSON", "JSON has everything; .csv and .md have the chosen parts"),
-    "flag_not_of_csv": ("{flag} selects bars, and a CSV has none", "an .md has them"),
+    "detach_excludes_export": (_EXCLUDES, "tuibench export ID -x FILE writes it when the run is done"),
+    "theory_excludes_measuring": (_EXCLUDES, "nothing is measured"),
+    "weights_exclude_size": (_EXCLUDES, "weights are the same at any size"),
+    "theory_excludes_saving": (_EXCLUDES, "it is not saved; -x FILE writes it"),
+    "flag_of_profiles": ("{flag} applies to profiles only", "tuibench list --profiles shows the profiles"),
+    "flag_not_of_json": (
+        "{flag} does not apply to JSON",
+        "JSON has everything; give a .csv or .md file to select",
+    ),
+    "flag_not_of_csv": ("{flag} selects bars, and a CSV has none", "give an .md file"),
     "flag_of_other_kind": ("{flag} does not apply to a {kind}", "tuibench {kind} --help lists the flags"),
     "profile_takes_one_model": (
         lambda fields: "profile accepts one model" if fields["count"] else "profile needs a model",
@@ -124,7 +129,7 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
     "same_profiles": ("BASE and NEW are both {id:id}", "tuibench list --profiles shows the others"),
     "not_of_a_kind": (
         "{base:id} is a {base_kind} and {new:id} a {new_kind}: compare needs two of a kind",
-        "tuibench list and tuibench list --profiles show them",
+        "tuibench list shows benchmarks, tuibench list --profiles profiles",
     ),
     "top_of_benchmark": ("--top applies to profiles only", "all cells of a benchmark are shown"),
     "model_compared": (
@@ -137,17 +142,17 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
         "whole benchmarks are compared, cell by cell, engines included",
     ),
     # Ids
-    "id_repeats_none": ("{noun} {id:id} repeats no other", "Only a re-run has an ID~."),
-    "id_of_no_place": (_no_place, _newest),
-    "id_empty": ("no {noun} is named", _newest),
+    "id_repeats_none": ("{noun} {id:id} repeats no other", "use the id without ~"),
+    "id_past_oldest": (_past_oldest, _newest),
+    "id_empty": ("no {noun} is given", _newest),
     "id_unknown": ("no {noun} is called {given:40}", _newest),
     "id_ambiguous": (
-        "{given:40} may be {count:count {noun}}",
-        lambda fields: f"Type more of one: {_listed(fields)}",
+        "{given:40} matches {count:count {noun}}",
+        lambda fields: f"type more characters: {_listed(fields)}",
     ),
-    "no_free_id": ("no unique id after {attempts} attempts", "Empty the trash, or move old benchmarks away."),
+    "no_free_id": ("no unique id after {attempts} attempts", "empty the trash, or move old benchmarks away"),
     # Files and versions
-    "format_unsupported": ("{path}: {format} is not supported in this version", "use {endings:or}"),
+    "format_unsupported": ("{path}: {format} is not supported in this version", "use {allowed:or}"),
     "run_newer": (_newer_run, _NEWER),
     "profile_kind_unknown": ("this run is a profile of a kind unknown to this version: {kind:30}", _NEWER),
     "too_many_open_files": ("too many open files: the limit of this process is {limit}", _open_files),

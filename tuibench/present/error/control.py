@@ -36,31 +36,39 @@ def _instead(fields: Fields) -> str:
 
 
 def _no_directory(fields: Fields) -> str:
-    where = show(fields["where"]) if fields["where"] else "any temporary directory"
-    return f"no directory for the run can be made in {where}: {show(fields['why'] or 'no reason is known', 500)}"
+    where, why = fields["where"], show(fields["why"] or "no reason is known", 500)
+    return f"no directory for the run can be made in {show(where)}: {why}" if where else _NO_TEMPORARY + why
 
 
-def _ended_unbegun(fields: Fields) -> str:
+def _ended_before_start(fields: Fields) -> str:
     output = f" ({show(fields['output'], 500)})" if fields["output"] else ""
     return f"{show(fields['why'], 500)} before the run began{output}"
 
 
 def _unread(fields: Fields) -> str:
-    why = f": {show(fields['why'], 500)}" if fields["why"] else ""
-    return f"the journal of run {short_id(fields['run'])} cannot be read{why}"
+    run, why = short_id(fields["run"]), fields["why"]
+    return f"run {run} cannot be read: {show(why, 500)}" if why else f"run {run}: its journal cannot be read"
 
 
+_NO_TEMPORARY = "no temporary directory can be used: "
 _AGAIN = "tuibench rerun {run:id} measures it again"
 
 CONTROL_ERRORS: dict[str, MessageAndHint] = {
     # Start
     "no_run_directory": (_no_directory, "set TMPDIR to a directory that can be written to"),
-    "directory_shared": ("it belongs to another user, or others may write there", ""),
-    "run_without_saving": ("a --no-save run ends with the command that started it", "start it instead"),
-    "ended_before_start": (_ended_unbegun, ""),
+    "directory_shared": ("the directory belongs to another user, or others may write there", ""),
+    "run_without_saving": (
+        "a --no-save run cannot be detached: it ends with the command that started it",
+        "start it in the foreground",
+    ),
+    "ended_before_start": (_ended_before_start, ""),
     "ended_unplanned": ("{why} before the run was planned", ""),
     "no_event_to_save": ("run {run:id} has nothing to save: no event of its journal can be read", ""),
-    "journal_unread": (_unread, ""),
+    "journal_unread": (_unread, "tuibench remove {run:id} removes it"),
+    "events_inconsistent": (
+        "run {run:id}: its journal is inconsistent: {why}",
+        "use the version that wrote it, or tuibench remove {run:id}",
+    ),
     # Resume and follow
     "not_resumable": ("run {run:id} cannot be resumed: {why}", _instead),
     "measured_file_missing": ("{model} is missing", "put it back, or save the partial result with --finish"),
@@ -70,7 +78,7 @@ CONTROL_ERRORS: dict[str, MessageAndHint] = {
     "run_of_other_user": ("run {run:id} belongs to another user", "ask its owner"),
     "process_of_other_user": ("process {pid} belongs to another user", "ask its owner"),
     "run_unreachable": ("run {run:id} cannot be signalled: {text}", ""),
-    "run_ends_slowly": ("run {run:id} has not ended yet", "it will within a minute"),
+    "run_ends_slowly": ("run {run:id} has not ended yet", "it ends within a minute"),
     "run_queued": (
         "run {run:id} is queued; it has nothing to finish",
         "tuibench cancel {run:id} removes it from the queue",
@@ -78,13 +86,13 @@ CONTROL_ERRORS: dict[str, MessageAndHint] = {
     "ended_before_finish": ("run {run:id} ended before it could be finished", "see tuibench ps --all"),
     "ended_before_more": ("run {run:id} ended before it could be given more", _AGAIN),
     "run_finishing": ("run {run:id} is being finished on request", _AGAIN),
-    "more_time_out_of_range": ("expected more than 0 and at most {most_s:seconds}", ""),
+    "more_time_out_of_range": ("is out of range", "give more than 0 s and at most {most_s:seconds}"),
     "profile_without_target": (
-        "run {run:id} makes a profile, which has no target to come closer to",
+        "run {run:id} makes a profile, which has no target",
         "tuibench profile takes --processes, --runs and --samples",
     ),
     "run_without_target": (
-        "run {run:id} measures a fixed number of executions and aims at no target",
+        "run {run:id} measures a fixed number of executions and has no target",
         "tuibench rerun {run:id} with another number of --executions measures more",
     ),
 }

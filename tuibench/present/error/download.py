@@ -87,7 +87,6 @@ DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
     # The hub
     "token_without_repository": ("{token:120} names no repository", _TOKEN),
     "token_without_file": ("{token:120} names no file", _TOKEN),
-    "remote_file": ("{path:80} ({bytes:size})", ""),
     "repository_without_file": (
         "hf:{repository} has no {file:80}",
         lambda fields: f"it has {_models(fields)}" if fields["models"] else "it has no model",

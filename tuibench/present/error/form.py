@@ -9,7 +9,7 @@ from tuibench.present.error.template import Fields, MessageAndHint
 
 def _similar(fields: Fields) -> str:
     names = ", ".join(show(name, 60) for name in fields["similar"])
-    return f"such as {names}" if names else "it is called by its number (#), a node that it is made of, or its weight"
+    return f"such as {names}" if names else "give its number (#), the name of one of its nodes, or of its weight"
 
 
 def _unlike(fields: Fields) -> str:
@@ -24,25 +24,24 @@ def _empty(fields: Fields) -> str:
 
 FORM_ERRORS: dict[str, MessageAndHint] = {
     # Forms
-    "form_field": ("{field}: {text}", ""),
+    "form_field": ("{field}: {why}", ""),
     "too_many_models": (
-        "it measured {count} models, and the form has room for two",
-        "a re-run without changes, or the shell, measures all of them",
+        "this benchmark has {count} models; the form takes two",
+        "rerun it without changes, or in the shell",
     ),
-    "too_many_shapes": ("that is a sweep of {count} shapes", "at most {most} can be planned"),
+    "too_many_shapes": ("these settings make a sweep of {count} shapes", "choose at most {most}"),
     "no_profile_chosen": ("both profiles are off", "switch one of them on"),
-    "no_level_chosen": ("tick at least one level", "or switch the loss profile off"),
+    "no_level_chosen": ("no level is chosen", "tick one, or switch the loss profile off"),
     "no_weights_to_change": (
         "this model has no layer with weights that could be changed",
         "switch the loss profile off",
     ),
     # Choices in a profile
-    "unknown_column": ("--sort takes a column of the table, not '{given:40}'", "columns: {names}"),
-    "unknown_choice": ("takes {names:or}, not '{given:40}'", ""),
+    "unknown_column": ("--sort takes a column of the table, not '{given:40}'", "columns: {allowed}"),
     "unknown_layer": ("no layer is called '{given:60}'", _similar),
     "no_choice_of_benchmark": (
-        "of a benchmark nothing can be chosen",
-        "--sort, --filter and the like are of a profile",
+        "a benchmark has no layers to sort or filter",
+        "--sort and --filter apply to profiles",
     ),
     # Dashboard
     "profile_empty": (
@@ -52,5 +51,4 @@ FORM_ERRORS: dict[str, MessageAndHint] = {
     "profiles_empty": (_empty, "mark two that have layers; r makes one again"),
     "profiles_unlike": (_unlike, "mark two profiles of one kind"),
     "download_unneeded": ("the download is no longer needed", ""),
-    "internal_error": ("internal error: {kind}: {text}", ""),
 }

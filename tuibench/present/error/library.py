@@ -28,7 +28,7 @@ def _with_run(fields: Fields) -> str:
 
 def _type_one(fields: Fields) -> str:
     more = fields["count"] - len(fields["names"])
-    return f"Type the id of one: {', '.join(fields['names'])}" + (f" and {more} more" if more else "")
+    return f"type the id of one: {', '.join(fields['names'])}" + (f" and {more} more" if more else "")
 
 
 def _running(fields: Fields) -> str:
@@ -38,13 +38,13 @@ def _running(fields: Fields) -> str:
 
 def _file_gone(fields: Fields) -> str:
     """Return the remedy before the long path, so that 80 columns show it."""
-    name, benchmark = cut_middle(show(basename(fields["file"])), _NAME_COLUMNS), fields["benchmark"]
-    way = _new_path(fields) if benchmark else "press R and enter its new path"
-    return f"{name} is missing: {way} (was {show(fields['file'])})"
+    name = cut_middle(show(basename(fields["path"])), _NAME_COLUMNS)
+    way = _new_path(fields) if fields["id"] else "press R and enter its new path"
+    return f"{name} is missing: {way} (was {show(fields['path'])})"
 
 
 def _new_path(fields: Fields) -> str:
-    return f"tuibench rerun {short_id(fields['benchmark'])} --model PATH gives its new path"
+    return f"tuibench rerun {short_id(fields['id'])} --model PATH gives its new path"
 
 
 def _lowered(text: str) -> str:
@@ -75,17 +75,17 @@ _TO_RESTORE = "tuibench trash restore {id:id} brings it back"
 LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     # Find
     "several_called": ("{count} benchmarks are called {given:40}", _type_one),
-    "original_removed": ("the original of {given:40} was removed", "`tuibench trash` lists the removals."),
+    "original_removed": ("the original of {given:40} was removed", "tuibench trash list shows the removals"),
     "in_trash": ("{given:40} is in the trash", _TO_RESTORE),
     "run_not_in_store": ("{given:40} is a run that is not in the store: it is {state}", _with_run),
     "without_measurements": ("{given:40} has no measurements", _with_run),
     "run_still_running": ("{run:id} is still running", "tuibench attach {run:id} follows it to its end"),
-    "no_command": ("no command repeats it: {tool:80} measured it", ""),
+    "no_command": ("benchmarks of {tool:80} cannot be repeated by a command", ""),
     "benchmark_gone": ("{id:id} is no longer in the store", "u restores the last removal"),
     "record_damaged": ("the record of {id:id} is damaged", _CHECK),
     # Remove and restore
     "runs_still_running": (_running, "tuibench cancel ID ends a run and saves its measurements"),
-    "runs_not_saved": ("{ids:ids}: the measurements are not saved yet", "tuibench resume {first:id} saves it"),
+    "runs_not_saved": ("{ids:ids}: the measurements are not saved yet", "tuibench resume {first:id} saves them"),
     "run_unread": (
         "{run:id}: its measurements would be deleted permanently, and cannot be read here: {why}",
         "",
@@ -94,8 +94,8 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     "nothing_to_undo": ("there is nothing to undo", "the trash of this machine is empty"),
     "trash_empty": ("the trash is empty", "there is nothing to restore"),
     # Projects
-    "model_without_project": ("{model} could not be read", "give the path of an .onnx file"),
-    "project_in_use": ("{ids:ids}: still measured for it", "cancel the active runs first"),
+    "model_unread": ("{model} could not be read", "give the path of an .onnx file"),
+    "project_in_use": ("{ids:ids}: still measuring for this project", "cancel the active runs first"),
     # Export and import
     "export_overwrites": ("-x {target} would overwrite {path}", "give the result another name"),
     "target_is_directory": ("{path} is a directory", "give a file name for -x"),
@@ -107,7 +107,7 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     ),
     "copy_unwritable": (
         lambda fields: f"{show(fields['path'], 120)} cannot be written: {_lowered(fields['text'])}",
-        "make room there",
+        "make its directory writable, or free some space",
     ),
     "file_in_trash": ("{path}: this result is in the trash", _TO_RESTORE),
     "file_of_run": (
@@ -121,20 +121,23 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
         "tuibench benchmark MODEL --compare-to ID measures again and shows both",
     ),
     "other_model": (
-        "{model} differs from the model that {benchmark:id} measured",
+        "{model} differs from the model that {id:id} measured",
         "--changed measures it as a new version",
     ),
     "ambiguous_stand_in": (
-        "which model of {benchmark:id} {model} replaces is ambiguous: none has moved",
-        "tuibench benchmark measures any models",
+        "{model} could replace any of the models of {id:id}, as none is missing",
+        "start it anew: tuibench benchmark MODEL MODEL",
     ),
-    "measured_model_gone": ("{file}, which {benchmark:id} measured, is missing", _new_path),
+    "measured_model_gone": ("{path}, which {id:id} measured, is missing", _new_path),
     "measured_model_changed": (
-        "{file} has changed since {benchmark:id} was measured",
+        "{path} has changed since {id:id} was measured",
         "--changed measures it as a new version; --model PATH gives the new path of the old file",
     ),
-    "model_not_cached": ("{file:60} is not in the cache any more: R fetches it", ""),
+    "model_not_cached": ("{model:60} is no longer in the cache", "press R to fetch it"),
     "model_file_gone": (_file_gone, ""),
-    "model_lost": ("{why}: press R and enter its new path", ""),
-    "must_be_downloaded": ("{address} must be downloaded first", ""),
+    "model_lost": ("{why}", "press R and enter its new path"),
+    "must_be_downloaded": (
+        "{address:80} must be downloaded first",
+        "tuibench benchmark downloads it and prints its path",
+    ),
 }

@@ -93,10 +93,6 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "no_way_to_pass_inputs": ("the engine has no way to pass inputs", ""),
     "stream_ended": ("the process of a stream ended with code {exit_code}", ""),
     # Files of models
-    "model_file": ("model {path}", ""),
-    "model_in_directory": ("model.onnx in the directory {path}", ""),
-    "external_data": ("external data {path} of {model}", ""),
-    "inputs_file": ("--inputs {path}", ""),
     "path_missing": ("{what} does not exist", "check the path"),
     "path_dangling": ("{what} is a link to a file that does not exist", "correct the link"),
     "path_unreadable": ("{what} cannot be read: {text}", "check the path and its permissions"),
@@ -145,7 +141,6 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "ort_needs_engine": ("{path} is an .ort file, which needs ONNX Runtime", "install onnxruntime"),
     "engine_cannot_read": ("{path}: {why}", ""),
     # Inputs made for a model
-    "model_input": ("'{name:40}' {dtype} {shape}", ""),
     "input_without_values": ("input '{name:60}' is a {kind} of {dtype:40}, for which no values can be made", ""),
     "input_too_large": (_input_too_large, ""),
     "no_size_accepted": (_no_size_accepted, ""),

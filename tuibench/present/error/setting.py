@@ -8,7 +8,6 @@ from tuibench.core.text import show
 from tuibench.present.error.template import Fields, MessageAndHint
 
 _GIVE_ONE = "give one of them"
-_PASS_ONE = "pass one of the two"
 _GIVE_PATH = "give its https: address, or download the file and give its path"
 _INPUTS = "its inputs: {inputs}"
 
@@ -20,7 +19,7 @@ def _of_axis(fields: Fields) -> str:
 
 def _lists(fields: Fields) -> str:
     forms = fields["forms"]
-    return f"lists are written {', '.join(forms[:-1])} or {forms[-1]}" if forms else ""
+    return f"forms of lists: {', '.join(forms)}" if forms else ""
 
 
 def _by_use(of_model: str, of_inputs: str) -> Callable[[Fields], str]:
@@ -35,26 +34,12 @@ def _of_system(fields: Fields) -> str:
 
 def _model_in_directory(fields: Fields) -> str:
     found = fields["found"]
-    return f"name the file: {show(found, 120)}" if found else "give the path of an .onnx file"
-
-
-def _input_shape(fields: Fields) -> str:
-    dims, kind = fields["dims"], fields["kind"]
-    if dims is None:
-        return show(kind) if kind != "tensor" else "any shape"
-    return f"[{', '.join('?' if dim is None else show(dim, 40) for dim in dims)}]"
-
-
-def _settable_dims(fields: Fields) -> str:
-    if not fields["names"]:
-        return "all dims of this model are fixed"
-    repeated = (f"{show(name, 60)} (wherever it is written)" for name in fields["repeated"])
-    return f"its dims: {', '.join([*(show(name, 60) for name in fields['names']), *repeated])}"
+    return f"give the file: {show(found, 120)}" if found else "give the path of an .onnx file"
 
 
 def _no_free_length(fields: Fields) -> str:
     fixed = fields["fixed"]
-    return f"the model has no free dim for it ({fields['dims'] if fixed is None else f'fixed to {fixed}'})"
+    return f"no free dim for a sequence length ({fields['dims'] if fixed is None else f'fixed to {fixed}'})"
 
 
 def _axis_disagrees(fields: Fields) -> str:
@@ -69,22 +54,22 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "value_needed": ("needs a value", ""),
     "name_too_long": ("{count} characters: a name has at most {most}", ""),
     "not_one_line": ("takes one line of at most {most} visible characters, not '{given:40}'", ""),
-    "not_a_whole_number": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
+    "not_in_integer_range": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
     "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),
-    "not_one_of": ("takes {names:or}, not '{given:40}'", ""),
+    "not_one_of": ("takes {allowed:or}, not '{given:40}'", ""),
     "not_a_size": ("takes a size from 1MiB to 1048576TiB such as 8GB or 512MiB, not '{given:40}'", ""),
     "not_shapes": (
         "takes one shape per input such as [1,3,224,224],[1,128], not '{given:60}'",
         "quote it, or the shell takes the brackets",
     ),
-    "not_in_this_version": ("{what:60} is not supported in this version", ""),
+    "not_in_this_version": ("{what:60} is not supported in this version", "omit it"),
     "unknown_setting": ("this version has no setting {name:40}", "use the version that measured it"),
     # Lists
     "list_too_long": ("{given:60} has more than {most} values", "give a shorter list"),
-    "no_such_name": ("takes {names:or}, not '{given:40}'", "separate several by commas"),
+    "no_such_name": ("takes {allowed:or}, not '{given:40}'", "separate several by commas"),
     "not_names": ("takes names separated by commas, not '{given:40}'", ""),
     "range_backwards": ("{given:40} runs backwards", "write {first}-{last}"),
-    "not_in_axis": (_of_axis, _lists),
+    "not_in_list_range": (_of_axis, _lists),
     # Profiles
     "profile_takes_one_name": ("takes one {noun} here, not '{given:40}'", "a profile is of one {noun}"),
     "profile_takes_one_value": (
@@ -92,26 +77,21 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
         "a profile has one {noun}; tuibench benchmark takes lists",
     ),
     "needs_loss_profile": ("belongs to a loss profile", "give --loss"),
-    "needs_time_profile": ("belongs to a performance profile", "leave --loss out"),
+    "needs_time_profile": ("belongs to a performance profile", "omit --loss"),
     # Settings that exclude each other
-    "flags_exclude": ("{first} and {second} exclude each other", _GIVE_ONE),
     "amount_excludes_target": ("{first} sets how much is measured, {second} how precisely", _GIVE_ONE),
     # Tokens of models, and input files
     "model_without_name": (
         "a model with an empty name was given",
         "tuibench benchmark sample measures the built-in one",
     ),
-    "model_not_downloaded": (
-        "{model:80} must be downloaded first",
-        "tuibench benchmark does; then give the path it prints",
-    ),
     "zoo_unsupported": (
         "{model:80}: zoo: is not supported, and SparseZoo's host no longer exists",
         "download the ONNX file from where its authors publish it now and give its path",
     ),
     "http_not_secure": ("{model:80}: http: is not secure", _GIVE_PATH),
-    "unknown_sample": ("there is no {given:60}", "built in are {samples}"),
-    "sample_not_installed": ("{model} is missing from this installation ({file})", "install tuibench again"),
+    "unknown_sample": ("there is no {given:60}", "samples: {allowed}"),
+    "sample_not_installed": ("{model} is missing from this installation ({path})", "install tuibench again"),
     "path_not_utf8": ("{path} is not valid UTF-8, and engines take no other paths", "rename it"),
     "working_directory_deleted": (
         "{path}: the working directory was deleted",
@@ -129,20 +109,6 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
         _by_use("give a model that is a regular file", "give an .npz file that is a regular file"),
     ),
     "directory_without_model": ("{path} is a directory without a model.onnx", _model_in_directory),
-    "ort_without_nodes": (
-        "{model:80}: an .ort file has no nodes to match layers by",
-        "profile the .onnx file that it was made from",
-    ),
-    # Kinds of files, as fields of errors
-    "kind_directory": ("a directory", ""),
-    "kind_pipe": ("a pipe", ""),
-    "kind_device": ("a device", ""),
-    "kind_socket": ("a socket", ""),
-    "kind_other": ("something else", ""),
-    # Inputs of a model, as fields of errors
-    "input": ("'{name:40}' {shape}", ""),
-    "input_shape": (_input_shape, ""),
-    "settable_dims": (_settable_dims, ""),
     # Dims
     "not_a_dim": ("takes NAME=N, not '{given:60}'", "such as --dim seq=128"),
     "not_a_dim_list": ("takes NAME=LIST, not '{given:60}'", "such as --dim height=224,320"),
@@ -150,17 +116,17 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "dim_list_twice": ("{name:60} is given twice", "one list holds all its values: NAME=32,64"),
     "dim_fixed": ("{dim:60}: the model fixes this dim to {fixed}", "{dims}"),
     "dim_unknown": ("{dim:60}: the model has no such dim", "{dims}"),
-    "dim_given_twice": ("this dim was also given as {other}", _PASS_ONE),
+    "dim_conflict": ("this dim was also given as {other}", _GIVE_ONE),
     "no_free_length": (_no_free_length, ""),
     # Batch
-    "batch_given_twice": ("-b {batch}: the batch was also given as {other}", _PASS_ONE),
-    "batch_dims_disagree": ("dims {names} are the batch and must agree, not [{sizes}]", "pass one value"),
-    "batch_too_small": ("a batch of {batch} is too small", "a batch is at least 1"),
-    "batch_fixed": ("the model allows {allowed} only, {by}", ""),
+    "batch_conflict": ("-b {batch}: the batch was also given as {other}", _GIVE_ONE),
+    "batch_dims_disagree": ("dims {names} are the batch and must agree, not [{sizes}]", "give one value"),
+    "batch_too_small": ("a batch of {batch} is too small", "give at least 1"),
+    "batch_fixed": ("the model allows {allowed} only: {why}", ""),
     "input_is": ("input '{name:60}' is {shape}", ""),
     "no_batch_axis": ("no input has a batch axis", ""),
     "sample_no_multiple": (
-        "-b {batch}: a sample of --inputs has {items:count item}, which is no multiple of {batch}",
+        "-b {batch}: a sample of --inputs has {items:count item}, which is not a multiple of {batch}",
         "omit -b, or use samples with a multiple of {batch}",
     ),
     "sample_sets_batch": (

@@ -199,7 +199,7 @@ def check_sort(kind: str, sort: str, loss: LossProfile | None = None) -> None:
     every: dict[str, Sequence[Column[Any]]] = {PERFORMANCE: COLUMNS, LOSS: loss_columns(loss or _ANY_LOSS)}
     known = every.get(kind, COST_COLUMNS)
     if sort and column_of(known, sort) is None:
-        raise UsageError("unknown_column", given=sort, names=[column.key for column in known])
+        raise UsageError("unknown_column", given=sort, allowed=[column.key for column in known])
 
 
 def _named(flag: str, typed: str, known: Sequence[str], also: Mapping[str, str]) -> str:
@@ -207,7 +207,7 @@ def _named(flag: str, typed: str, known: Sequence[str], also: Mapping[str, str])
         return ""
     found = {**also, **{_bare(name): name for name in known}}.get(_bare(typed))
     if found is None:
-        raise UsageError("unknown_choice", subject=flag, given=typed, names=known)
+        raise UsageError("not_one_of", subject=flag, given=typed, allowed=known)
     return found
 
 
