@@ -9,7 +9,7 @@ import pytest
 from tests.present.build import HOSTILE
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LossPoint, NodeCost, Roofline
-from tuibench.core.reason import Reason, because, legacy_text, upgrade_end
+from tuibench.core.reason import Reason, because, error_text, legacy_text, upgrade_end
 from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain
 from tuibench.present.reason import (
     _WORDS,
@@ -35,7 +35,7 @@ TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "targe
              "the cgroup's quota stopped it for 1.5 ms; the speed of the CPU drifted by 3.1 %"),
         ),
         (
-            because("waiting_unknown", why="\x1b[31mno"),
+            because("waiting_unknown", why=error_text("\x1b[31mno")),
             "the time spent waiting for a CPU is unknown (\\e[31mno)",
         ),
         (because("target", **TARGET | {"more": None}), "±3.1 % after 5 executions: within the target of ±2.0 %"),

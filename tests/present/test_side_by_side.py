@@ -98,7 +98,7 @@ def test_operand_without_numbers_shows_status_and_one_reason() -> None:
     gone = pair(
         new=figure(None, None, "", "failed"),
         comparison=None,
-        reason=because("operand_failed", name="77zz", failure="died by SIGSEGV in load"),
+        reason=because("operand_failed", name="77zz", why="died by SIGSEGV in load"),
     )
     text = side_by_side(side(pair(), gone, gone))
     assert text.count("died by SIGSEGV") == 1

@@ -59,7 +59,7 @@ def test_first_inference_has_a_minute_and_is_tried_once(
     assert child.limits == pytest.approx([60 * scale], abs=0.1)
     assert call.tasks[-1] == task and call.tasks.count(task) == 1
     assert replayed.end["status"] == "failed" and replayed.end["error"]["exit_code"] == ExitCode.TIMEOUT
-    failure = replayed.end["reason"].fields["failure"].fields
+    failure = replayed.end["reason"].fields["why"].fields
     assert (failure["kind"], failure["phase"], failure["why"]) == (
         "timeout",
         "first",

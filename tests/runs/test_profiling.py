@@ -193,7 +193,7 @@ def test_profile_without_layers_fails_with_the_code_of_its_reason(
     reason = replayed.end["reason"]
     assert reason.code == "no_layer_measured" and reason.fields["part"].startswith("layers ")
     repeated = isinstance(error, ChildDeath) and error.kind == "signal"
-    assert reason.fields["failure"].fields["why"] == (None if repeated else error.reason)
+    assert reason.fields["why"].fields["why"] == (None if repeated else error.reason)
     assert bench.saved == []
     assert replayed.result().profile is None
 

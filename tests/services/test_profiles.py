@@ -92,7 +92,7 @@ def test_model_that_cannot_run_is_read_instead(home: Path, asked: list[Any], mon
     assert Services().profiles.costs(str(MODEL)) == COSTS
     assert [bool(request.get("static")) for _, request in asked] == [False, True]
     assert asked[1][1]["static"] == to_plain(
-        because("unoptimized_failed", failure=because("child_died", why=because("died", signal="SIGSEGV")))
+        because("unoptimized_failed", why=because("child_died", why=because("died", signal="SIGSEGV")))
     )
     # The poorer answer is not cached for the next session, in which the run may succeed.
     assert list((Services().settings.places.cache / "theory").glob("*")) == []
@@ -120,7 +120,7 @@ def test_model_that_never_ends_is_soon_read_instead(
     # Reading may take long, one run may not: others wait for the machine meanwhile.
     assert limits[0] == [120.0, 30.0, 120.0, None]
     assert asked[0] == to_plain(
-        because("unoptimized_failed", failure=because("child_died", why=because("no_answer", s=30)))
+        because("unoptimized_failed", why=because("child_died", why=because("no_answer", s=30)))
     )
 
 

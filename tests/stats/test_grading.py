@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tuibench.core.cell import Grade, Noise
-from tuibench.core.reason import because
+from tuibench.core.reason import because, error_text
 from tuibench.stats.grading import grade_noise
 
 QUIET = Noise(1_000, 10**9, 0.0, 0, 0.001, 3, 0, 100)
@@ -75,13 +75,13 @@ def test_switches_set_the_grade_without_waiting_times_and_b_is_best(switches: in
     assert result.letter == letter
     assert result.waiting_share is None
     assert result.throttled is None
-    assert result.cause == because("preempted", per_s=switches, why="no schedstat here")
+    assert result.cause == because("preempted", per_s=switches, why=error_text("no schedstat here"))
 
 
 def test_grade_without_readable_noise_is_c_with_the_reason() -> None:
     result = grade(replace(BLIND, involuntary_switches=None, reason="no"))
     assert result.letter == "C"
-    assert result.cause == because("waiting_unknown", why="no")
+    assert result.cause == because("waiting_unknown", why=error_text("no"))
     assert grade(BLIND, timed_s=None).letter == "C"
 
 

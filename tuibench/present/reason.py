@@ -409,15 +409,15 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "cells_skipped": "--max-time was reached; cells not measured are skipped",
     "parts_skipped": "--max-time was reached; the profile is partial",
     "extended": lambda fields: extension_words(fields["limit_s"], fields["executions"]),
-    "part_failed": "{part}: {failure}",
-    "shapes_inferred": "costs: the run without optimization failed: {failure}; shapes are inferred instead",
+    "part_failed": "{part}: {why}",
+    "shapes_inferred": "costs: the run without optimization failed: {why}; shapes are inferred instead",
     "mixed": "{difference}; continued because of --mixed",
     "anchor_failed": "the anchor execution failed, so the machine may have changed",
     "anchor_differs": lambda fields: _changed_speed("the anchor execution", fields),
     "inference_differs": lambda fields: _changed_speed("one inference", fields),
     "io_levelled": "measured again with I/O class {io} to match the compared cell",
-    "io_kept": "cannot be measured with the I/O class of the compared cell ({failure}); keeps its own",
-    "repeated": "{failure} while timing; repeated once",
+    "io_kept": "cannot be measured with the I/O class of the compared cell ({why}); keeps its own",
+    "repeated": "{why} while timing; repeated once",
     "slow_calls": lambda fields: (
         f"{show(fields['cell'])}: one call takes {seconds(fields['call_s'])}, so it gets {fields['executions']}"
         " executions of a few calls each"
@@ -462,7 +462,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "operand_without_interval": "one operand has no interval",
     "operand_without_time": "no execution of one operand has a time",
     "operand_too_short": "{count} of at least {least} executions of one operand",
-    "operand_failed": "{name}: {failure}",
+    "operand_failed": "{name}: {why}",
     "operand_unmeasured": "{name}: {status}: {why}",
     "pooled_only": "of all iterations together",
     "different_times": "measured at different times",

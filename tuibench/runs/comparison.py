@@ -318,7 +318,7 @@ def _figure(cell: CellResult, main: MainNumber, whole: bool) -> Figure:
 def _silence(cell: CellResult, name: str) -> Reason:
     """Return the reason why a cell of the result with this name has no number."""
     if cell.failure is not None:
-        return because("operand_failed", name=name, failure=cell.failure.as_reason())
+        return because("operand_failed", name=name, why=cell.failure.as_reason())
     return because("operand_unmeasured", name=name, status=cell.status, why=cell.stopped_by or Reason("not_measured"))
 
 

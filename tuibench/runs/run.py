@@ -254,13 +254,13 @@ class BenchmarkRun(BaseRun):
 
     def _fail(self, turn: Turn, failure: Failure, wall_s: float) -> None:
         if not turn.anchor and failure.kind == "refused" and self._schedule.give_way(turn):
-            message = because("io_kept", failure=failure.message)
+            message = because("io_kept", why=failure.message)
             self.journal.append("warning", cell=turn.cell.key, message=message)
             return
         again = not turn.anchor and self._schedule.record_failure(turn, failure, wall_s)
         self.journal.append("execution_failed", **_place(turn), again=again, wall_s=wall_s, failure=to_plain(failure))
         if again:
-            message = because("repeated", failure=failure.message)
+            message = because("repeated", why=failure.message)
             self.journal.append("warning", cell=turn.cell.key, message=message)
         elif not turn.anchor:
             self._done(self._schedule.tracks[turn.cell.key])

@@ -123,7 +123,7 @@ class Theory:
             why, lasts = because("not_run_as", why=error.reason), False
         except (ModelError, PhaseTimeout) as error:
             # A model that cannot run can still be analysed statically.
-            why, lasts = because("unoptimized_failed", failure=error.reason), True
+            why, lasts = because("unoptimized_failed", why=error.reason), True
         raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": to_plain(why)})), lasts)
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from tuibench.core.cell import Grade, Noise
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason, because, error_text
 
 _BOUNDS = (("A", 0.01), ("B", 0.05), ("C", 0.20))
 _STEAL = 0.005
@@ -50,7 +50,7 @@ def _from_waiting(share: float, throttled_us: float | None) -> tuple[str, Reason
 
 def _from_switches(noises: Sequence[Noise], timed_s: float | None) -> tuple[str, Reason]:
     """Return B at best, because switches show that a CPU was taken away but not for how long."""
-    why = next((n.reason for n in noises if n.reason), None)
+    why = next((error_text(n.reason) for n in noises if n.reason), None)
     switches = _total(n.involuntary_switches for n in noises)
     if switches is None or not timed_s or timed_s <= 0:
         return "C", because("waiting_unknown", why=why)

@@ -30,7 +30,7 @@ STATES = (MOVING, RESTORING, DROPPING)
 _TABLE = "trash"
 
 
-class Outside(ValueError):
+class PathOutside(ValueError):
     """A path leads out of the store; the reason says which."""
 
     def __init__(self, path: str) -> None:
@@ -93,7 +93,7 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
             _check_inside(move.source)
             _check_inside(move.name)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        why = error.reason if isinstance(error, Outside) else because("no_manifest_form")
+        why = error.reason if isinstance(error, PathOutside) else because("no_manifest_form")
         damage = StoreDamaged("manifest_damaged", name=sealing.files.name(path), why=why)
         raise sealing.misfit(path, loaded, damage) from error
     return manifest
@@ -107,7 +107,7 @@ def load_manifest(sealing: Sealing, directory: str) -> Loaded | None:
 def _check_inside(path: str) -> None:
     # An edited manifest must not lead a move out of the store.
     if os.path.isabs(path) or not path or ".." in path.split(os.sep):
-        raise Outside(path)
+        raise PathOutside(path)
 
 
 IndexOf = Callable[[HostLayout], Index]

@@ -42,7 +42,7 @@ DOWNLOAD_ERRORS: dict[str, MessageAndHint] = {
     "address_without_host": ("{address:120} names no host", _ADDRESS),
     "address_not_fetched": ("{address:120} cannot be fetched", "give hf:ORG/REPO[/FILE] or https://…"),
     "address_without_handler": ("{address:120}: no handler for this address", _ANOTHER),
-    "redirect_to_nowhere": ("{host} redirects {address:120} to nowhere", _ANOTHER),
+    "redirect_to_nowhere": ("{host} redirects {address:120} without an address", _ANOTHER),
     "redirect_not_https": (
         "{host} redirects to {target:80}, but only https: is allowed",
         "download the file yourself and give its path",

@@ -70,8 +70,11 @@ EXCHANGE_ERRORS: dict[str, MessageAndHint] = {
     ),
     "import_too_deep": ("is nested deeper than {levels} levels, which no export is", _EXPORT),
     "import_without_object": ("contains no JSON object", _EXPORT),
-    "json_key_repeated": ("the key '{name:60}' is twice in one object", "remove one of them"),
-    "number_not_finite": ("{place} is not finite or too large to be a measurement", "JSON has no NaN or Infinity"),
+    "json_key_repeated": ("the key '{name:60}' appears twice in one object", "remove one of them"),
+    "number_not_finite": (
+        "{place} is not finite or too large to be a measurement",
+        "give a finite number: NaN and Infinity are not part of JSON",
+    ),
     "import_without_benchmark": (
         "is JSON, but not a benchmark: it has neither '{own}' nor '{foreign}'",
         _EXPORT,

@@ -36,10 +36,10 @@ def _wait_longer(fields: Fields) -> str:
 
 def _no_layer(fields: Fields) -> str:
     if not fields["part"]:
-        return str(fields["failure"])
+        return str(fields["why"])
     kind, number = split_part(fields["part"])
     place = f"process {number}" if kind == LAYERS else show(fields["part"])
-    return f"no layer was measured: {place} {fields['failure']}"
+    return f"no layer was measured: {place} {fields['why']}"
 
 
 RUN_ERRORS: dict[str, MessageAndHint] = {
@@ -73,7 +73,6 @@ RUN_ERRORS: dict[str, MessageAndHint] = {
         "{model}: an .ort file has no nodes to match layers by",
         "profile the .onnx file that it was made from",
     ),
-    "no_layer_to_change": ("this model has no layer with weights that could be changed", "a loss profile needs one"),
     "machine_changed": (
         lambda fields: f"the machine changed since the run started: {'; '.join(fields['changes'])}",
         (
@@ -83,7 +82,7 @@ RUN_ERRORS: dict[str, MessageAndHint] = {
     ),
     "inputs_changed": (
         "the file of --inputs changed since this run began",
-        "restore the old one, or start again",
+        "restore the old file, or start again",
     ),
     "model_changed_since": (
         "{path} changed since this run began",

@@ -115,7 +115,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "run_limited": "the run reached a limit",
     "no_inputs": "there are no inputs",
     "inputs_unreadable": "the inputs made for it cannot be read: {text}",
-    "unoptimized_failed": "the run without optimization failed: {failure}",
+    "unoptimized_failed": "the run without optimization failed: {why}",
     "unoptimized_refused": lambda fields: f"the engine without optimization: {cause_words(fields)}",
     "profiler_cut": "the profiler stops at {events:,} events, before one inference was over",
     "profiler_empty": "the profiler reported nothing",
@@ -156,7 +156,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "zeros_gain_nothing": _zeros("{engine} gains nothing from zeros here"),
     "zeros_unclear": _zeros("unclear if {engine} gains from zeros here", end=""),
     # Layers in another form, measured alone
-    "alone_failed": lambda fields: show(fields["failure"]) if fields.get("failure") else cause_words(fields),
+    "alone_failed": cause_words,
     "not_measured_with": "it is not measured with {engine}",
     "no_costs_to_choose_by": "the costs of the layers are unknown, so none can be selected",
     "not_counted": "not counted",

@@ -187,7 +187,7 @@ class PerformanceRun(ProfileRun):
             if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not at:
                 self.fail(WHAT_IF, answer)
                 return False
-            reason = because("alone_failed", failure=answer.as_reason())
+            reason = because("alone_failed", why=answer.as_reason())
             self.keep_piece(WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=reason), reason))
         return True
 

@@ -139,9 +139,7 @@ class NothingMeasured(TuibenchError):
     def because(cls, failure: Failure, part: str = "") -> Self:
         """Return the error for an empty profile; `part` is the one that failed, '' for all."""
         is_late = failure.kind == "timeout"
-        error = cls(
-            "no_layer_measured", part=part, failure=failure.as_reason(), late=is_late, tail=failure.log_tail or ""
-        )
+        error = cls("no_layer_measured", part=part, why=failure.as_reason(), late=is_late, tail=failure.log_tail or "")
         error.exit_code = code_of(failure)
         return error
 
@@ -213,9 +211,7 @@ class ProfileRun(BaseRun):
         # A failure for lack of disk space says nothing about the model and can be retried.
         require_room(self.setup.run_dir)
         self._append({"part": part, "n": n, "failure": to_plain(failure)})
-        self.journal.append(
-            "warning", message=because("part_failed", part=name_part(part, n), failure=failure.as_reason())
-        )
+        self.journal.append("warning", message=because("part_failed", part=name_part(part, n), why=failure.as_reason()))
 
     def note(self, part: str, begin: Mapping[str, Any]) -> None:
         """Record a child's first line."""
@@ -233,8 +229,8 @@ class ProfileRun(BaseRun):
             self._refuse_endless(answer)
             # The costs of a model that cannot run unoptimized can still be inferred.
             why = answer.as_reason()
-            self.journal.append("warning", message=because("shapes_inferred", failure=why))
-            inferred = because("unoptimized_failed", failure=why)
+            self.journal.append("warning", message=because("shapes_inferred", why=why))
+            inferred = because("unoptimized_failed", why=why)
             answer = self.caller.ask("cost", {"static": to_plain(inferred)}, expected_s=_COST_S)
         if isinstance(answer, Failure):
             self.fail(COSTS, answer)
@@ -276,7 +272,7 @@ class ProfileRun(BaseRun):
         """Return the error for an empty profile, with the exit code of its cause."""
         lacking = self.parts.lacking(self.asked)
         if not lacking:
-            return ModelError("no_layer_to_change")
+            return ModelError("no_weights_to_change")
         name, failure = next(reversed(lacking.items()))
         return NothingMeasured.because(failure, name)
 
