@@ -87,6 +87,11 @@ def test_every_error_has_a_hint_or_none_on_purpose() -> None:
     assert {one.code for one in made() if one.is_error} <= HINTS.keys() | {""}
 
 
+def test_hints_are_lower_case_without_a_full_stop_or_backticks() -> None:
+    hints = {code: hint for code, hint in HINTS.items() if isinstance(hint, str)}
+    assert not {code for code, hint in hints.items() if hint[:2].istitle() or hint.endswith(".") or "`" in hint}
+
+
 def test_every_code_of_an_error_is_raised() -> None:
     tables = {path for path in TREES if path.parent.name == "error" or path == Path(store_module.__file__)}
     elsewhere = {

@@ -82,7 +82,7 @@ DIED = because("died", signal="SIGSEGV")
          ("run ab12: its journal is inconsistent: KeyError 'x'; "
          "use the version that wrote it, or tuibench remove ab12")),
         (because("run_elsewhere", run=ONE, why=because("other_machine", host="ab"), silent_s=61.0),
-         "run ab12 is on another machine, host ab, last heartbeat 61 s ago; attach to it there"),
+         "run ab12 is on another machine, host ab, last heartbeat 61 s ago; attach to it on that machine"),
         (because("more_time_out_of_range", subject="--by", most_s=60),
          "--by is out of range; give more than 0 s and at most 60 s"),
         # Forms, profiles, dashboard

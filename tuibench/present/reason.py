@@ -26,6 +26,7 @@ from tuibench.core.reason import (
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, size
+from tuibench.present.error.control import state_words
 from tuibench.present.error.phrase import PHRASES
 from tuibench.present.error.run import holder_words
 from tuibench.present.error.tables import HINTS, MESSAGES
@@ -404,7 +405,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "cancelled_and_saved": "it was cancelled; the partial result is saved",
     "cancelled_unmeasured": "it was cancelled before anything was measured",
     "run_failed": "it failed: {why}",
-    "in_state": "it is {state}",
+    "in_state": lambda fields: f"it is {state_words(fields['state'])}",
     # Warnings of a run
     "cells_skipped": "--max-time was reached; cells not measured are skipped",
     "parts_skipped": "--max-time was reached; the profile is partial",

@@ -13,6 +13,7 @@ from tuibench.core.record import to_plain
 from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.present.ages import age
+from tuibench.present.error.control import state_words
 from tuibench.present.reason import export_words, reason_words
 from tuibench.present.table import Column, as_text, table_lines
 
@@ -77,7 +78,7 @@ Named = tuple[RunInfo, str, float]
 """A run, its short id and the current time."""
 _SHELL_RUNS: tuple[Column[Named], ...] = (
     Column("id", "id", text=lambda one: one[1]),
-    Column("state", "state", text=lambda one: "queued" if one[0].state == WAITING else show(one[0].state, 20)),
+    Column("state", "state", text=lambda one: state_words(one[0].state)),
     Column("age", "age", text=lambda one: age(one[0].started_utc, one[2]), right=True),
     Column("name", "name", text=lambda one: show(one[0].name or ", ".join(one[0].models), _MAX_CHARS), least=12),
     Column("done", "done", text=lambda one: _done(one[0]), right=True),

@@ -18,7 +18,7 @@ from tuibench.runs.observer import Event, RunObserver, ignore_event
 from tuibench.runs.replay import display_names
 from tuibench.runs.result import ending_code, settle_samples
 from tuibench.runs.task import DETACH, read_tail
-from tuibench.services.detached_runner import no_room, send_request
+from tuibench.services.detached_runner import directory_error, send_request
 
 __all__ = ["ActiveRun", "Event", "RunObserver", "display_names", "ending_code", "settle_samples"]
 """Names that the shell needs for a run that it follows, started here or elsewhere."""
@@ -140,7 +140,7 @@ class ActiveRun(RunObserver):
         if not self.replay.planned and self.replay.end.get("status", "interrupted") == "interrupted":
             code = self._process.wait()
             if code == ExitCode.STORE:
-                raise no_room(str(self.run_dir.parent), self._last_line())
+                raise directory_error(str(self.run_dir.parent), self._last_line())
             raise TuibenchError("ended_unplanned", why=self._how_it_ended())
         if not self.replay.start:
             raise TuibenchError("no_event_to_save", run=self.id)

@@ -75,7 +75,7 @@ def usable_root(root: Path) -> tuple[Path, Reason | None]:
     spare = spare_root()
     problem = why_unusable(spare)
     if problem is not None:
-        raise no_room(str(spare), problem)
+        raise directory_error(str(spare), problem)
     return spare, why
 
 
@@ -109,8 +109,8 @@ def spare_runs() -> list[RunDirectory]:
         return []  # no such directory: no runs
 
 
-def no_room(where: str, why: Reason | str | None) -> WriteError:
-    """Return the error for a run whose directory cannot be created; `why` may be a text of the system."""
+def directory_error(where: str, why: Reason | str | None) -> WriteError:
+    """Return the error of a run's directory that cannot be created or written; `why` may be a text of the system."""
     if isinstance(why, str):
         why = error_text(why)
     if why is not None and str(why.fields.get("text", "")).lower() == os.strerror(errno.EMFILE).lower():
@@ -122,7 +122,7 @@ def _temporary() -> Path:
     try:
         return Path(os.path.abspath(os.environ.get("TMPDIR") or tempfile.gettempdir()))
     except FileNotFoundError as error:
-        raise no_room("", error.strerror) from error
+        raise directory_error("", error.strerror) from error
 
 
 def start_detached_runner(run_dir: Path, request: dict[str, Any]) -> None:
@@ -152,7 +152,7 @@ def _why_dead(run_dir: Path, code: int, words: str | None) -> TuibenchError:
     if code == ExitCode.BUSY:
         return HostBusy("runner_exists", run=run_dir.name)
     if code == ExitCode.STORE:
-        return no_room(str(run_dir.parent), words)
+        return directory_error(str(run_dir.parent), words)
     killed = because("runner_killed", signal=signal_name(-code)) if code < 0 else None
     why = killed or because("runner_exited", exit_code=code, output=None)
     return TuibenchError("ended_before_start", why=why, output=words)

@@ -26,7 +26,7 @@ from tuibench.runs.host_queue import hold_for_a_moment
 from tuibench.runs.profile.cache import FileCache
 from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.task import Cancelled, StopSwitch
-from tuibench.services.detached_runner import no_room, passing_directory, sweep_temporary
+from tuibench.services.detached_runner import directory_error, passing_directory, sweep_temporary
 from tuibench.services.models import ask_child, inspect
 
 T = TypeVar("T")
@@ -158,7 +158,7 @@ class Theory:
             try:
                 lock = make_scratch(run_dir)
             except OSError as error:
-                raise no_room(str(run_dir.parent), error.strerror) from error
+                raise directory_error(str(run_dir.parent), error.strerror) from error
             try:
                 yield run_dir, stop
             finally:

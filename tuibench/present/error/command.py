@@ -112,7 +112,7 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
     "flag_of_profiles": ("{flag} applies to profiles only", "tuibench list --profiles shows the profiles"),
     "flag_not_of_json": (
         "{flag} does not apply to JSON",
-        "JSON has everything; give a .csv or .md file to select",
+        "give a .csv or .md file; JSON has everything",
     ),
     "flag_not_of_csv": ("{flag} selects bars, and a CSV has none", "give an .md file"),
     "flag_of_other_kind": ("{flag} does not apply to a {kind}", "tuibench {kind} --help lists the flags"),

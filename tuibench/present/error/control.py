@@ -9,11 +9,16 @@ from tuibench.present.error.template import Fields, MessageAndHint
 
 _IN_STATE = {
     "cancel": "tuibench ps --all lists it",
-    "discard": "tuibench cancel ends it",
+    "discard": "tuibench cancel {} ends it",
     "extend": "tuibench resume {} measures the rest",
     "finish": "tuibench resume {} --finish saves the partial result",
 }
 """Hints for a run whose state does not allow an action."""
+
+
+def state_words(state: object) -> str:
+    """Return the state of a run as lists show it."""
+    return "queued" if state == activity.WAITING else show(state, 20)
 
 
 def _in_state(fields: Fields) -> str:
@@ -72,9 +77,9 @@ CONTROL_ERRORS: dict[str, MessageAndHint] = {
     # Resume and follow
     "not_resumable": ("run {run:id} cannot be resumed: {why}", _instead),
     "measured_file_missing": ("{model} is missing", "put it back, or save the partial result with --finish"),
-    "run_elsewhere": ("run {run:id} is {why}, last heartbeat {silent_s:seconds} ago", "attach to it there"),
+    "run_elsewhere": ("run {run:id} is {why}, last heartbeat {silent_s:seconds} ago", "attach to it on that machine"),
     # End or extend
-    "run_in_state": ("run {run:id} is {state}", _in_state),
+    "run_in_state": (lambda fields: f"run {short_id(fields['run'])} is {state_words(fields['state'])}", _in_state),
     "run_of_other_user": ("run {run:id} belongs to another user", "ask its owner"),
     "process_of_other_user": ("process {pid} belongs to another user", "ask its owner"),
     "run_unreachable": ("run {run:id} cannot be signalled: {text}", ""),

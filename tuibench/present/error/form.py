@@ -34,7 +34,7 @@ FORM_ERRORS: dict[str, MessageAndHint] = {
     "no_level_chosen": ("no level is chosen", "tick one, or switch the loss profile off"),
     "no_weights_to_change": (
         "this model has no layer with weights that could be changed",
-        "leave the loss profile out",
+        "measure it without a loss profile",
     ),
     # Choices in a profile
     "unknown_column": ("--sort takes a column of the table, not '{given:40}'", "columns: {allowed}"),

@@ -7,6 +7,7 @@ from os.path import basename
 from tuibench.core import activity
 from tuibench.core.ids import short_id
 from tuibench.core.text import cut_middle, show
+from tuibench.present.error.control import state_words
 from tuibench.present.error.template import Fields, MessageAndHint
 
 _NAME_COLUMNS = 30
@@ -77,7 +78,12 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     "several_called": ("{count} benchmarks are called {given:40}", _type_one),
     "original_removed": ("the original of {given:40} was removed", "tuibench trash list shows the removals"),
     "in_trash": ("{given:40} is in the trash", _TO_RESTORE),
-    "run_not_in_store": ("{given:40} is a run that is not in the store: it is {state}", _with_run),
+    "run_not_in_store": (
+        lambda fields: (
+            f"{show(fields['given'], 40)} is a run that is not in the store: it is {state_words(fields['state'])}"
+        ),
+        _with_run,
+    ),
     "without_measurements": ("{given:40} has no measurements", _with_run),
     "run_still_running": ("{run:id} is still running", "tuibench attach {run:id} follows it to its end"),
     "no_command": ("benchmarks of {tool:80} cannot be repeated by a command", ""),
@@ -88,7 +94,7 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     "runs_not_saved": ("{ids:ids}: the measurements are not saved yet", "tuibench resume {first:id} saves them"),
     "run_unread": (
         "{run:id}: its measurements would be deleted permanently, and cannot be read here: {why}",
-        "",
+        "tuibench remove -y {run:id} deletes them",
     ),
     "runs_without_measurements": ("{ids:ids}: nothing was measured, so nothing could be restored", ""),
     "nothing_to_undo": ("there is nothing to undo", "the trash of this machine is empty"),

@@ -99,7 +99,7 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     ),
     "file_missing": (
         _of_system,
-        _by_use("check the path; 'sample' is built in", "check the path; the file holds one array per input"),
+        _by_use("check the path; 'sample' is built in", "check the path; the file contains one array per input"),
     ),
     "link_to_missing_file": (_of_system, "it is a link to a missing file"),
     "path_failed": (_of_system, ""),
@@ -113,7 +113,7 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "not_a_dim": ("takes NAME=N, not '{given:60}'", "such as --dim seq=128"),
     "not_a_dim_list": ("takes NAME=LIST, not '{given:60}'", "such as --dim height=224,320"),
     "dim_twice": ("{name:60} is given twice", "a profile has one of each"),
-    "dim_list_twice": ("{name:60} is given twice", "one list holds all its values: NAME=32,64"),
+    "dim_list_twice": ("{name:60} is given twice", "give all its values in one list: NAME=32,64"),
     "dim_fixed": ("{dim:60}: the model fixes this dim to {fixed}", "{dims}"),
     "dim_unknown": ("{dim:60}: the model has no such dim", "{dims}"),
     "dim_conflict": ("this dim was also given as {other}", _GIVE_ONE),
