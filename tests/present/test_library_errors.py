@@ -23,9 +23,9 @@ DIED = because("died", signal="SIGSEGV")
     ("reason", "line"),
     [
         # Saved results
-        (because("several_called", given="night", count=2, names=["ab12", "cd34"]),
+        (because("several_called", noun="benchmark", given="night", count=2, names=["ab12", "cd34"]),
          "2 benchmarks are called night; type the id of one: ab12, cd34"),
-        (because("several_called", given="night", count=9, names=["ab12"]),
+        (because("several_called", noun="benchmark", given="night", count=9, names=["ab12"]),
          "9 benchmarks are called night; type the id of one: ab12 and 8 more"),
         (because("run_not_in_store", given="mine", run=ONE, **ALIVE),
          "mine is a run that is not in the store: it is running; tuibench attach ab12 follows it to its end"),
@@ -66,6 +66,11 @@ DIED = because("died", signal="SIGSEGV")
          "set TMPDIR to a directory that can be written to")),
         (because("ended_before_start", why=because("runner_exited", exit_code=3, output=None), output="oh\n"),
          "the runner ended with code 3 before the run began (oh\\n)"),
+        (because("ended_unplanned", run=ONE, why=because("runner_exited", exit_code=3, output=None)),
+         "the runner ended with code 3 before the run was planned"),
+        (because("ended_unplanned", run=ONE, why=None), "run ab12 ended before it was planned"),
+        (because("run_in_state", run=ONE, state="waiting", asked="discard", resumable=False),
+         "run ab12 is queued; tuibench cancel ab12 ends it"),
         (because("run_in_state", run=ONE, state="unsaved", asked="finish", resumable=True),
          "run ab12 is unsaved; tuibench resume ab12 --finish saves the partial result"),
         (because("run_in_state", run=ONE, state="finished", asked="extend", resumable=False), "run ab12 is finished"),
@@ -107,7 +112,7 @@ def test_error_has_message_and_hint(reason: Reason, line: str) -> None:
 def test_no_field_drives_the_terminal(code: str) -> None:
     texts = ("address", "asked", "field", "file", "given", "kind", "model", "output", "path", "state", "tail", "target")
     fields = {
-        **dict.fromkeys((*texts, "task", "text", "tool", "where"), HOSTILE),
+        **dict.fromkeys((*texts, "noun", "task", "text", "tool", "where"), HOSTILE),
         **dict.fromkeys(("benchmark", "first", "id", "run"), HOSTILE),
         **{key: [HOSTILE, HOSTILE] for key in ("allowed", "ids", "kinds", "names", "similar")},
         **dict.fromkeys(("count", "executions", "most", "most_s", "pid", "silent_s"), 2),

@@ -95,9 +95,9 @@ def test_reused_name_and_undo_keep_both_projects(projects: Projects, store: Stor
     store.trash.restore()
     assert {row.project.id for row in projects.list()} == {first.id, second.id}
     assert first.id[-4:] != second.id[-4:]
-    with refused(UnknownId, "same_project_names", count=2, name="one") as caught:
+    with refused(UnknownId, "several_called", noun="project", count=2, given="one") as caught:
         projects.get("one")
-    assert {*caught.value.reason.fields["ids"]} == {first.id[-4:].lower(), second.id[-4:].lower()}
+    assert {*caught.value.reason.fields["names"]} == {first.id[-4:].lower(), second.id[-4:].lower()}
     assert projects.get(first.id).project.name == "one"
 
 

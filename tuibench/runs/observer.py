@@ -305,7 +305,7 @@ class RunObserver:
         if self.error is not None:
             raise self.error
         if not self.replay.start or not self.replay.planned:
-            raise TuibenchError("ended_without_plan", run=self.id)
+            raise TuibenchError("ended_unplanned", run=self.id, why=None)
         return self.replay.result()
 
     def info(self, context: StateContext) -> RunInfo:

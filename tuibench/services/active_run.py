@@ -141,7 +141,7 @@ class ActiveRun(RunObserver):
             code = self._process.wait()
             if code == ExitCode.STORE:
                 raise directory_error(str(self.run_dir.parent), self._last_line())
-            raise TuibenchError("ended_unplanned", why=self._how_it_ended())
+            raise TuibenchError("ended_unplanned", run=self.id, why=self._how_it_ended())
         if not self.replay.start:
             raise TuibenchError("no_event_to_save", run=self.id)
         return self.replay.result()

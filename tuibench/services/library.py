@@ -64,7 +64,7 @@ def _first(one: str, repeated: Mapping[str, str]) -> str:
 def _several(typed: str, named: Sequence[BenchmarkRow], rows: Sequence[BenchmarkRow]) -> UnknownId:
     names = short_ids(row.id for row in rows)
     listed = [names[row.id] for row in named[:_SHOWN]]
-    return UnknownId("several_called", given=typed, count=len(named), names=listed)
+    return UnknownId("several_called", noun="benchmark", given=typed, count=len(named), names=listed)
 
 
 class IdResolver:

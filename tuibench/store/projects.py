@@ -87,8 +87,8 @@ class Projects:
         named = [one.id for one in every if one.name == _normal(token)]
         if len(named) > 1:
             # An undo may restore a name that was reused meanwhile.
-            ids = list(short_ids(named).values())
-            raise UnknownId("same_project_names", count=len(named), name=token, ids=ids)
+            names = list(short_ids(named).values())
+            raise UnknownId("several_called", noun="project", given=token, count=len(named), names=names)
         return named[0] if named else resolve(token, [one.id for one in every], {}, "project")
 
     def create(

@@ -50,6 +50,11 @@ def _ended_before_start(fields: Fields) -> str:
     return f"{show(fields['why'], 500)} before the run began{output}"
 
 
+def _ended_unplanned(fields: Fields) -> str:
+    why = show(fields["why"] or "", 500)
+    return f"{why} before the run was planned" if why else f"run {short_id(fields['run'])} ended before it was planned"
+
+
 def _unread(fields: Fields) -> str:
     run, why = short_id(fields["run"]), fields["why"]
     return f"run {run} cannot be read: {show(why, 500)}" if why else f"run {run}: its journal cannot be read"
@@ -67,7 +72,7 @@ CONTROL_ERRORS: dict[str, MessageAndHint] = {
         "start it in the foreground",
     ),
     "ended_before_start": (_ended_before_start, ""),
-    "ended_unplanned": ("{why} before the run was planned", ""),
+    "ended_unplanned": (_ended_unplanned, ""),
     "no_event_to_save": ("run {run:id} has nothing to save: no event of its journal can be read", ""),
     "journal_unread": (_unread, "tuibench remove {run:id} removes it"),
     "events_inconsistent": (

@@ -75,7 +75,7 @@ _TO_RESTORE = "tuibench trash restore {id:id} brings it back"
 
 LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     # Find
-    "several_called": ("{count} benchmarks are called {given:40}", _type_one),
+    "several_called": ("{count:count {noun}} are called {given:40}", _type_one),
     "original_removed": ("the original of {given:40} was removed", "tuibench trash list shows the removals"),
     "in_trash": ("{given:40} is in the trash", _TO_RESTORE),
     "run_not_in_store": (

@@ -58,7 +58,6 @@ RUN_ERRORS: dict[str, MessageAndHint] = {
         "the journal of this run cannot be read: no result can be made of its events: {text:80}",
         _START_AGAIN,
     ),
-    "ended_without_plan": ("run {run:id} ended before it was planned", ""),
     "samples_not_copied": ("samples cannot be copied to {path}: {text}", ""),
     "reading_died": ("{model}: reading the model failed: {why}", "{tail}"),
     "making_inputs_died": ("{model}: making inputs failed: {why}", "{tail}"),

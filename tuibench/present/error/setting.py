@@ -52,7 +52,7 @@ def _axis_disagrees(fields: Fields) -> str:
 SETTING_ERRORS: dict[str, MessageAndHint] = {
     # Values
     "value_needed": ("needs a value", ""),
-    "name_too_long": ("{count} characters: a name has at most {most}", ""),
+    "name_too_long": ("{count} characters: a name has at most {most}", "give a shorter name"),
     "not_one_line": ("takes one line of at most {most} visible characters, not '{given:40}'", ""),
     "not_in_integer_range": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
     "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),

@@ -99,7 +99,6 @@ STORE_ERRORS: dict[str, MessageAndHint] = {
     "no_such_benchmark": ("no benchmark has the id {id:60}", _IDS),
     "benchmark_removed": ("no benchmark has the id {id:60}", "another session has removed it meanwhile"),
     "no_such_project": ("no project has the id {id:60}", _PROJECTS),
-    "same_project_names": ("{count} projects are called {name:80}", "name one by its id: {ids}"),
     "project_name_taken": ("a project is called {name:80} already: {id:id}", "give another name"),
     "project_name_missing": ("a project needs a name", "such as --name 'resnet on the new servers'"),
     "project_name_unprintable": ("the name contains unprintable characters: {name:80}", "give a name without them"),
