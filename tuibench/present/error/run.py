@@ -49,7 +49,10 @@ RUN_ERRORS: dict[str, MessageAndHint] = {
     "request_damaged": ("the request of run {run:id} cannot be read: it is damaged", ""),
     "journal_unwritable": ("the journal of the run cannot be written: {text}", "tuibench resume ID continues the run"),
     "disk_full": ("the disk is full", "free some space, then type tuibench resume ID"),
-    "journal_unopened": ("the journal of run {run:id} cannot be read: {text}", ""),
+    "journal_unopened": (
+        "the journal of run {run:id} cannot be read: {text}",
+        "check the disk and the permissions of the data directory",
+    ),
     "event_damaged": (
         "the journal of this run cannot be read: event {number} ({event:40}) is damaged: {text:80}",
         _START_AGAIN,
