@@ -48,7 +48,7 @@ PORTS = (
          "p is a pipe, not a file; give a model that is a regular file"),
         (because("not_of_a_kind", base=ID, base_kind="benchmark", new=ID, new_kind="loss profile"),
          ("ab12 is a benchmark and ab12 a loss profile: compare needs two of a kind; "
-          "tuibench list shows benchmarks, tuibench list --profiles profiles")),
+          "see tuibench list and tuibench list --profiles")),
         (because("several", reasons=[because("value_needed", subject="-b"), because("model_without_name")]),
          "-b needs a value; a model with an empty name was given"),
     ],

@@ -88,8 +88,8 @@ DIED = because("died", signal="SIGSEGV")
          "use the version that wrote it, or tuibench remove ab12")),
         (because("run_elsewhere", run=ONE, why=because("other_machine", host="ab"), silent_s=61.0),
          "run ab12 is on another machine, host ab, last heartbeat 61 s ago; attach to it on that machine"),
-        (because("more_time_out_of_range", subject="--by", most_s=60),
-         "--by is out of range; give more than 0 s and at most 60 s"),
+        (because("more_time_out_of_range", subject="--by", given=0.0, most_s=60),
+         "--by 0.0 s is out of range; give more than 0 s and at most 60 s"),
         # Forms, profiles, dashboard
         (because("not_one_of", subject="--value", given="pie", allowed=["log", "values"]),
          "--value takes log or values, not 'pie'"),

@@ -74,7 +74,7 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
         raise UsageError("run_without_target", run=info.id)
     wanted_s = effort.limit_s if more_s is None else more_s
     if not 0 < wanted_s <= MAX_S:
-        raise UsageError("more_time_out_of_range", subject="--by", most_s=MAX_S)
+        raise UsageError("more_time_out_of_range", subject="--by", given=wanted_s, most_s=MAX_S)
     if requests.finish_asked:
         raise UsageError("run_finishing", run=info.id)
     with _reaching(info):

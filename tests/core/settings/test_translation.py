@@ -100,7 +100,7 @@ def test_wrong_request_error_lists_the_allowed_values(argv: list[str], said: str
     with pytest.raises(UsageError) as caught:
         both("missing.onnx", *argv)
     assert said in message_words(caught.value)
-    assert "-b" not in argv or hint_words(caught.value) == "forms of lists: 1,2,4, 1-4, pow2:64"
+    assert "-b" not in argv or hint_words(caught.value) == "lists: 1,2,4 or 1-4 or pow2:64"
 
 
 def test_model_given_twice_is_measured_once(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
     "same_profiles": ("BASE and NEW are both {id:id}", "tuibench list --profiles shows the others"),
     "not_of_a_kind": (
         "{base:id} is a {base_kind} and {new:id} a {new_kind}: compare needs two of a kind",
-        "tuibench list shows benchmarks, tuibench list --profiles profiles",
+        "see tuibench list and tuibench list --profiles",
     ),
     "top_of_benchmark": ("--top applies to profiles only", "all cells of a benchmark are shown"),
     "model_compared": (

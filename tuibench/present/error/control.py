@@ -96,7 +96,7 @@ CONTROL_ERRORS: dict[str, MessageAndHint] = {
     "ended_before_finish": ("run {run:id} ended before it could be finished", "see tuibench ps --all"),
     "ended_before_more": ("run {run:id} ended before it could be given more", _AGAIN),
     "run_finishing": ("run {run:id} is being finished on request", _AGAIN),
-    "more_time_out_of_range": ("is out of range", "give more than 0 s and at most {most_s:seconds}"),
+    "more_time_out_of_range": ("{given} s is out of range", "give more than 0 s and at most {most_s:seconds}"),
     "profile_without_target": (
         "run {run:id} makes a profile, which has no target",
         "tuibench profile takes --processes, --runs and --samples",

@@ -144,6 +144,6 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     "model_lost": ("{why}", "press R and enter its new path"),
     "must_be_downloaded": (
         "{address:80} must be downloaded first",
-        "tuibench benchmark downloads it and prints its path",
+        "tuibench benchmark downloads it; give the path that it prints",
     ),
 }

@@ -19,7 +19,7 @@ def _of_axis(fields: Fields) -> str:
 
 def _lists(fields: Fields) -> str:
     forms = fields["forms"]
-    return f"forms of lists: {', '.join(forms)}" if forms else ""
+    return f"lists: {' or '.join(forms)}" if forms else ""
 
 
 def _by_use(of_model: str, of_inputs: str) -> Callable[[Fields], str]:
