@@ -46,4 +46,4 @@ def test_foreign_model_is_not_assigned_to_project(
         homes.append(next(row.project for row in services.monitor.look().runs if row.info.id == run))
     assert homes[:2] == [project, project], "the same content is the same model wherever it lies"
     assert services.projects.get(homes[2]).project.name == "other"
-    assert notes == (f"{other} is no model of this project: the result belongs to other",)
+    assert notes == (f"{other} is not a model of this project: the result belongs to other",)

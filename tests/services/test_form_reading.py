@@ -96,7 +96,7 @@ def test_remote_model_is_fetched_later_without_error() -> None:
     [
         ("-b 4", "-b is not allowed here"),
         ("--detach", "--detach is not allowed here"),
-        ("stray", "stray is no flag"),
+        ("stray", "stray is not a flag"),
         ("--nope", "unknown flag --nope"),
         ("'open", "cannot be read"),
         ("--inputs gone.npz", "gone.npz"),

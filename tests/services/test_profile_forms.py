@@ -92,7 +92,7 @@ def test_changed_model_result_goes_to_another_project_and_says_so(
     (home,) = {wishes.metadata.project for _, wishes in launched}
     assert home is not None and home != project
     assert said == (
-        f"{ADDRESS} is no model of this project: the result belongs to {services.projects.get(home).project.name}",
+        f"{ADDRESS} is not a model of this project: the result belongs to {services.projects.get(home).project.name}",
     )
 
 

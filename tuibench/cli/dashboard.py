@@ -63,7 +63,7 @@ def _going_words(ids: Sequence[str]) -> str:
 
 
 def _look_at(services: Services, path: str) -> None:
-    """Raise ModelError if the file is no model; skip a slow one, which the form checks again."""
+    """Raise ModelError if the file is not a model; skip a slow one, which the form checks again."""
     if is_remote(path) or path in SAMPLES:
         return
     with suppress(PhaseTimeout):

@@ -91,7 +91,7 @@ def tell_error(error: TuibenchError) -> None:
 
 
 def width() -> int | None:
-    """Return the columns of the terminal at stdout; None if it is no terminal, so that nothing is cut."""
+    """Return the columns of the terminal at stdout; None if it is not a terminal, so that nothing is cut."""
     try:
         number = sys.stdout.fileno()
         # A pseudo-terminal may have no size.

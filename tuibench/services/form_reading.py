@@ -202,7 +202,7 @@ def _take_flags(reading: Reading, text: str) -> None:
         return
     strange = [known[name].flags[0] for name in found if not known[name].is_further]
     if words or strange:
-        what = f"{strange[0]} is not allowed here" if strange else f"{show(words[0], 40)} is no flag"
+        what = f"{strange[0]} is not allowed here" if strange else f"{show(words[0], 40)} is not a flag"
         reading.errors["flags"] = f"{what}; such as --seed 1 or --inputs FILE.npz"
         return
     reading.fields |= found

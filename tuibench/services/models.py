@@ -175,7 +175,7 @@ _SLOWEST_BYTES_PER_S = 20_000_000
 
 
 def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> ModelSummary:
-    """Return the summary of a model; raise ModelError if the file is no model."""
+    """Return the summary of a model; raise ModelError if the file is not a model."""
     tree = Tree()
     request = {
         "path": source.path,

@@ -55,7 +55,7 @@ class Projects:
         return project if project and any(one.id == project for one in self._store.projects.all()) else None
 
     def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
-        """Return a model's summary, its project, and a name for a new project; raise ModelError if it is no model."""
+        """Return a model's summary, its project, and a new project's name; raise ModelError if it is not a model."""
         summary = self._inspect(source)
         model = refer(source.asked, summary)
         name = untaken(name_after(model), {one.name for one in self._store.projects.all()}) if model else ""
@@ -64,7 +64,7 @@ class Projects:
     def create(
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:
-        """Create a project for a model, by default named after it; raise ModelError if it is no model."""
+        """Create a project for a model, by default named after it; raise ModelError if it is not a model."""
         summary = self._inspect(source)
         model = refer(source.asked, summary)
         if model is None:
@@ -75,7 +75,7 @@ class Projects:
     def project_for(self, source: ModelSource, asked: str = "") -> Project | None:
         """Return the project for measuring a model: `asked` if it contains that file or content, else the model's own.
 
-        Create the latter if it is missing. Raise ModelError if it is no model.
+        Create the latter if it is missing. Raise ModelError if it is not a model.
         """
         wanted = self._store.projects.get(asked) if asked else None
         if wanted is not None and wanted.holds_file(source.path):
@@ -96,7 +96,7 @@ class Projects:
             return project, ()
         if found is None or not project or found.id == project:
             return found.id if found is not None else project, ()
-        return found.id, (f"{source.asked} is no model of this project: the result belongs to {found.name}",)
+        return found.id, (f"{source.asked} is not a model of this project: the result belongs to {found.name}",)
 
     def edit(
         self,

@@ -103,7 +103,7 @@ class FlagReader:
 
 
 def _fits(token: str) -> bool:
-    """Return whether the text attached to a letter can be its value: `-input_ids 3` is no shape for `-i`."""
+    """Return whether the text attached to a letter can be its value: `-input_ids 3` is not a shape for `-i`."""
     return not token.startswith("-i") or token[2:3] == "["
 
 

@@ -57,7 +57,7 @@ class Kind:
     """True if any text is allowed, even with a leading dash."""
     is_switch = False
     bounds: Range | None = None
-    """Lowest and highest number on any machine; None if it is no number."""
+    """Lowest and highest number on any machine; None if it is not a number."""
 
     def __call__(self, flag: str, given: str) -> Any:
         """Return the value of a text; raise UsageError if it is not allowed."""
