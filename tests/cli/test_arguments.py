@@ -111,6 +111,25 @@ def test_value_attached_to_short_shapes_flag_is_a_shape() -> None:
 def test_misspelled_flag_error_names_the_right_flag() -> None:
     assert hint_words(refusal("benchmark", "m", "--batchsize", "4")).startswith("did you mean --batch-size")
     assert "-ncores" in hint_words(refusal("benchmark", "m", "-ncore", "4"))
+    assert "--batch" in hint_words(refusal("benchmark", "m", "--bacth", "4"))
+    assert hint_words(refusal("list", "--profile")) == "did you mean --profiles?"
+
+
+def test_flag_like_no_other_gets_no_suggestion() -> None:
+    assert hint_words(refusal("benchmark", "m", "--fast")) == "tuibench benchmark --help lists all"
+
+
+@pytest.mark.parametrize(("command", "allowed"), [
+    ("project", "list, show, new, edit, copy or remove"), ("trash", "list, restore or empty"),
+    ("store", "check or migrate"),
+])  # fmt: skip
+def test_unknown_action_error_lists_the_actions_once(command: str, allowed: str) -> None:
+    error = refusal(command, "bogus")
+    assert error_line(error) == f"unknown command '{command} bogus'; {command} takes {allowed}"
+
+
+def test_unknown_flag_of_action_names_the_help_of_the_action() -> None:
+    assert hint_words(refusal("project", "copy", "x", "y", "--fast")) == "tuibench project copy --help lists all"
 
 
 @pytest.mark.parametrize("flag", benchmark_setting.LATER)
@@ -237,7 +256,8 @@ def test_other_commands_have_their_own_parser() -> None:
     for wrong in ("--nonsense", "--include", "--include-priv=1"):
         with refused(UsageError, "unknown_flag", flag=wrong, command="doctor") as caught:
             parse_command(["doctor", wrong], action)
-        assert error_line(caught.value) == f"unknown flag {wrong}; tuibench doctor --help lists all"
+        hint = "tuibench doctor --help lists all" if "incl" not in wrong else "did you mean --include-private?"
+        assert error_line(caught.value) == f"unknown flag {wrong}; {hint}"
 
 
 @pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if command.module])

@@ -36,6 +36,16 @@ def test_unsaved_run_is_reported_and_not_removed(quick: QuickShell, run: Scripte
     assert "unsaved" in quick.run("ps").out
 
 
+def test_confirmation_without_terminal_names_what_is_deleted(quick: QuickShell, home: Path) -> None:
+    broken = ScriptedRun(home / "tuibench" / "state" / "runs")
+    broken.begin(pid=None, host_id="")
+    broken.plan()
+    broken.done(0, 1)
+    done = quick.run("remove", broken.id)
+    assert done.code == ExitCode.USAGE
+    assert "tuibench remove -y skips it and deletes the unsaved measurements permanently" in done.err
+
+
 def test_partial_removal_is_not_reported_as_complete(quick: QuickShell, run: ScriptedRun) -> None:
     other = make_small(2)
     Services().store.benchmarks.add(other, Metadata())

@@ -34,6 +34,8 @@ PORTS = (
             because("unknown_command", given="x\n", similar=None),
             "unknown command 'x\\n'; tuibench --help lists the commands",
         ),
+        (because("confirmation_needs_terminal", command="tuibench remove", lost=""),
+         "tuibench remove needs a terminal for its confirmation; tuibench remove -y skips it"),
         (because("id_empty", noun="run", ids=[], count=0), "no run is given"),
         (because("id_unknown", noun="run", given="q", ids=[ID], count=1), "no run is called q; the newest: ab12"),
         (because("id_repeats_none", noun="benchmark", id=ID),

@@ -100,10 +100,10 @@ def width() -> int | None:
         return None
 
 
-def ask_confirmation(question: str, answer: str, command: str) -> bool:
-    """Return whether the user typed `answer`; raise UsageError without a terminal."""
+def ask_confirmation(question: str, answer: str, command: str, lost: str = "") -> bool:
+    """Return whether the user typed `answer`; without a terminal raise UsageError, which names what `-y` deletes."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("confirmation_needs_terminal", command=command)
+        raise UsageError("confirmation_needs_terminal", command=command, lost=lost)
     sys.stderr.write(f"{question} ")
     sys.stderr.flush()
     try:

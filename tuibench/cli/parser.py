@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tuibench.cli.command import COMMANDS
 from tuibench.cli.output import open_services
 from tuibench.core.errors import UsageError
+from tuibench.core.settings.command import similar_flags
 from tuibench.core.settings.kinds import Reader
 from tuibench.core.settings.request import Info
 
@@ -108,17 +109,30 @@ def parse_command(argv: Sequence[str], action: Action | None = None) -> argparse
     """Parse argv for the command that it begins with; import only that command's module."""
     root = _Parser(prog="tuibench")
     commands = root.add_subparsers(dest="command", required=True)
-    add_action(commands, argv[0], action or find_action(argv[0]))
+    declared = action or find_action(argv[0])
+    add_action(commands, argv[0], declared)
+    word = next((token for token in argv[1:] if not token.startswith("-")), "")
+    inner = declared.actions.get(word)
+    if declared.actions and word and inner is None:
+        raise UsageError("unknown_action", given=word, command=argv[0], allowed=list(declared.actions))
     try:
         parsed, unknown = root.parse_known_args(_dashed(argv))
     except _HelpAsked as asked:
         return Info(str(asked))
     if unknown:
         # argparse reports this at the root, which does not know the command's help.
+        command = argv[0] if inner is None else f"{argv[0]} {word}"
         if unknown[0].startswith("-"):
-            raise UsageError("unknown_flag", flag=unknown[0], similar=[], command=argv[0])
-        raise UsageError("unexpected_argument", given=unknown[0], command=argv[0])
+            similar = similar_flags(unknown[0], _flags(inner or declared))
+            raise UsageError("unknown_flag", flag=unknown[0], similar=similar, command=command)
+        raise UsageError("unexpected_argument", given=unknown[0], command=command)
     return parsed
+
+
+def _flags(action: Action) -> list[str]:
+    """Return the flags of an action as they are typed."""
+    groups = [each.arguments if isinstance(each, Group) else (each,) for each in action.arguments]
+    return [name for group in groups for one in group for name in one.names if name.startswith("-")]
 
 
 def find_action(name: str) -> Action:

@@ -22,7 +22,8 @@ _WORD = "empty"
 def remove(args: argparse.Namespace, services: Services, _: Interruption) -> ExitCode:
     """Remove after a confirmation."""
     targets = services.library.targets(args.ids)
-    if not args.yes and not ask_confirmation(_question(targets), "y", "tuibench remove"):
+    lost = "the unsaved measurements" if targets.unsaved else ""
+    if not args.yes and not ask_confirmation(_question(targets), "y", "tuibench remove", lost):
         tell("nothing was removed")
         return ExitCode.OK
     removal = services.library.remove(targets.ids, cancel=True, discard=True)
@@ -71,7 +72,7 @@ def empty(args: argparse.Namespace, services: Services, _: Interruption) -> None
         return
     held = f"{count_of(len(entries), 'removal')}, {size(sum(entry.size_bytes for entry in entries))}"
     question = f"{held} will be deleted permanently. Type {_WORD} to confirm:"
-    if not args.yes and not ask_confirmation(question, _WORD, "tuibench trash empty"):
+    if not args.yes and not ask_confirmation(question, _WORD, "tuibench trash empty", "all removed results"):
         tell("nothing was deleted")
         return
     # Delete only the confirmed entries: another session may have removed more meanwhile.

@@ -25,6 +25,8 @@ from tuibench.core.spec import LOSS, PERFORMANCE, BenchmarkSpec
 from tuibench.core.value import dataclass
 
 HELP = ("-h", "--help")
+_NEAR = 0.7
+"""Least likeness of a flag that is suggested for a misspelled one."""
 
 
 class FlagReader:
@@ -73,7 +75,9 @@ class FlagReader:
             or self._looks_long(spelled)
             or not _fits(token)
         ):
-            raise UsageError("unknown_flag", flag=name, similar=self._similar(spelled), command=self._command)
+            raise UsageError(
+                "unknown_flag", flag=name, similar=similar_flags(spelled, self._by_name), command=self._command
+            )
         return short, token[:2], token[2:]
 
     def _looks_long(self, spelled: str) -> bool:
@@ -81,14 +85,6 @@ class FlagReader:
         body = spelled.lstrip("-")
         words = [known.lstrip("-") for known in self._by_name if len(known.lstrip("-")) > 1]
         return len(body) > 2 and any(word.startswith(body) or body.startswith(word) for word in words)
-
-    def _similar(self, spelled: str) -> list[str]:
-        import difflib  # 3 ms, needed for error messages only
-
-        close = [
-            known for known in self._by_name if len(spelled) > 2 and known.lstrip("-").startswith(spelled.lstrip("-"))
-        ]
-        return close[:3] or difflib.get_close_matches(spelled, self._by_name, n=2)
 
     def _value(self, name: str, attached: str | None, rest: list[str]) -> str:
         if attached is not None:
@@ -100,6 +96,22 @@ class FlagReader:
     def _is_flag(self, token: str) -> bool:
         name = token.partition("=")[0].replace("_", "-")
         return name in self._by_name or name in LATER or name in HELP
+
+
+def similar_flags(typed: str, known: Iterable[str]) -> list[str]:
+    """Return the known flags that begin with the name typed; without any, those that are spelled nearly so."""
+    from difflib import SequenceMatcher  # 3 ms, needed for error messages only
+
+    wanted = typed.partition("=")[0].lstrip("-").replace("_", "-")
+
+    def nearness(name: str) -> float:
+        # Also to the beginning: --bacth means --batch-size.
+        return max(SequenceMatcher(None, wanted, one).ratio() for one in (name, name[: len(wanted)]))
+
+    names = {flag: flag.lstrip("-") for flag in known}
+    close = [flag for flag, name in names.items() if len(wanted) > 1 and name.startswith(wanted)]
+    near = {flag: nearness(name) for flag, name in names.items()}
+    return close[:3] or sorted((flag for flag in near if near[flag] >= _NEAR), key=lambda flag: -near[flag])[:2]
 
 
 def _fits(token: str) -> bool:

@@ -52,6 +52,11 @@ def _similar_command(fields: Fields) -> str:
     return f"did you mean {show(similar, 60)}?" if similar else "tuibench --help lists the commands"
 
 
+def _without_asking(fields: Fields) -> str:
+    lost = fields["lost"]
+    return f"{fields['command']} -y skips it" + (f" and deletes {lost} permanently" if lost else "")
+
+
 def _system_error(fields: Fields) -> str:
     path = fields["path"]
     return show(fields["text"]) + (f": {show(path)}" if path else "")
@@ -60,6 +65,7 @@ def _system_error(fields: Fields) -> str:
 COMMAND_ERRORS: dict[str, MessageAndHint] = {
     # Commands
     "unknown_command": ("unknown command '{given:60}'", _similar_command),
+    "unknown_action": ("unknown command '{command} {given:60}'", "{command} takes {allowed:or}"),
     "command_before_flags": (
         "{flag:60} was given before the command {command}",
         "flags come after the command: tuibench {command} {flag:60}",
@@ -84,7 +90,7 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
         "no change was given",
         "give --name NAME, --description TEXT or --dim seq=128",
     ),
-    "confirmation_needs_terminal": ("{command} needs a terminal for its confirmation", "{command} -y skips it"),
+    "confirmation_needs_terminal": ("{command} needs a terminal for its confirmation", _without_asking),
     "dashboard_needs_terminal": (
         "the dashboard needs a terminal: {why}",
         "tuibench benchmark {path:100} measures from the shell",
