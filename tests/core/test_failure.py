@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.core.reason import DIED, OUT_OF_MEMORY, Failure, because, error_text
+from tuibench.core.reason import DIED, KILLED_BY_KERNEL, OUT_OF_MEMORY, Failure, because, error_text
 from tuibench.core.record import from_plain
-from tuibench.present.reason import failure_words
+from tuibench.present.reason import export_words, failure_words
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,17 @@ def test_failure_words_give_kind_phase_and_reason_once(failure: Failure, words: 
 )
 def test_failures_of_older_records_read_the_same(kind: str, message: str, words: str) -> None:
     old = {"kind": kind, "phase": "load", "message": message, "signal": "SIGFPE" if kind == "signal" else None}
-    assert failure_words(from_plain(Failure, old)) == words
+    failure = from_plain(Failure, old)
+    assert failure_words(failure) == words
+    assert export_words(failure.message) == message, "exports keep the sentence"
+
+
+def test_failure_without_its_fields_is_shown_as_it_is() -> None:
+    for code in (OUT_OF_MEMORY, DIED, KILLED_BY_KERNEL):
+        assert failure_words(
+            from_plain(Failure, {"kind": "memory", "phase": "load", "message": {"code": code, "fields": {}}})
+        )
 
 
 def test_long_failure_reason_is_cut() -> None:
-    assert len(failure_words(Failure("exception", "load", error_text("x" * 5000)))) < 330
+    assert len(failure_words(Failure("exception", "load", error_text("x" * 5000)))) <= 330

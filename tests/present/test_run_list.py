@@ -10,7 +10,7 @@ from tests.present.test_listing import NOW
 from tuibench.core.activity import Holder, RunInfo
 from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.text import show, width_of
-from tuibench.present.run_list import queue_words, run_list, runs_json, why_words
+from tuibench.present.run_list import event_values, queue_words, run_list, runs_json, why_words
 
 
 def info(**changes: Any) -> RunInfo:
@@ -68,6 +68,14 @@ def test_ending_signal_is_named_in_words_and_in_json_by_its_name() -> None:
     assert why_words(ended) == "ended by its user"
     assert json.loads(runs_json([ended]))["runs"][0]["detail"] == "SIGTERM"
     assert json.loads(runs_json([info()]))["runs"][0]["detail"] == ""
+
+
+def test_waiting_event_has_words_for_scripts() -> None:
+    holder = {"pid": 9, "user": "ada", "run": "", "eta_s": None, "stopped": False, "brief": False}
+    event = {"ev": "waiting", "place": 1, "holder": holder}
+    assert event_values(event) == event | {"words": "pid 9 of ada"}
+    assert event_values(event | {"holder": None})["words"] == "another benchmark"
+    assert event_values(event | {"words": "as an older version wrote"})["words"] == "as an older version wrote"
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,11 @@ from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import Limits
+from tuibench.present.error.words import hint_words
 from tuibench.present.headline import result_headline
 from tuibench.present.reason import all_words, reason_words
 from tuibench.runs.control import ControlRequests
-from tuibench.runs.journal import read_events
+from tuibench.runs.journal import read_error, read_events
 from tuibench.runs.profile.parts import list_parts
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.task import Cancelled, ChildDeath
@@ -259,6 +260,14 @@ def test_timeout_keeps_the_finished_parts(bench: Bench) -> None:
     replayed = bench.run(spec, Scripted({"layers": hangs}))
     assert replayed.end["status"] == "failed"
     assert replayed.end["error"]["exit_code"] == ExitCode.TIMEOUT
+
+
+def test_hint_of_a_refusing_child_is_kept(bench: Bench) -> None:
+    def refuses(request: dict[str, Any], say: Say) -> Any:
+        raise ModelError("model_out_of_memory")
+
+    end = bench.run(make_profile_spec(MODEL), Scripted({"layers": refuses})).end
+    assert hint_words(read_error(end["error"])) == hint_words(ModelError("model_out_of_memory"))
 
 
 def test_failed_what_if_is_a_failed_part_and_retried(bench: Bench) -> None:

@@ -113,7 +113,7 @@ def test_runner_that_holds_the_lock_is_alive_with_any_journal(run: RunDirectory)
 
 def test_waiting_run_shows_its_place_and_the_holder(run: RunDirectory) -> None:
     holder = {"pid": 9, "user": "ada", "run": "R", "eta_s": 3.0, "stopped": False}
-    write(run, ("waiting", {"place": 2, "holder": holder, "words": ""}))
+    write(run, ("waiting", {"place": 2, "holder": holder}))
     with a_runner(run):
         info = read_state(run, OBSERVER)
         assert (info.state, info.place) == (activity.WAITING, 2)

@@ -176,13 +176,13 @@ def test_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) ->
 def test_queue_place_is_logged_once_per_change(run: ScriptedRun) -> None:
     run.begin()
     for place, eta in ((2, 9.0), (2, 5.0), (1, 2.0)):
-        run.say("waiting", place=place, holder=None, words=f"pid 9 of ada, about {eta} left")
+        run.say("waiting", place=place, holder={"pid": 9, "user": "ada", "run": "", "eta_s": eta})
     eyes = watch(run)
     view = eyes.look()
     assert (view.info.state, view.info.place, view.live) == (activity.WAITING, 1, None)
     assert words(view)[1:] == [
-        "queued, position 2: pid 9 of ada, about 9.0 left",
-        "queued, position 1: pid 9 of ada, about 2.0 left",
+        "queued, position 2: pid 9 of ada, about 9.0 s left",
+        "queued, position 1: pid 9 of ada, about 2.0 s left",
     ]
     run.say("granted", waited_s=12.0, shared=False)
     view = eyes.look()

@@ -20,8 +20,8 @@ from tuibench.core.settings.kinds import Decimal, Whole
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata
 from tuibench.present.outcome import cancel_words, extend_words, finish_words
-from tuibench.present.reason import reason_words, replace_reasons
-from tuibench.present.run_list import resume_words, run_list, runs_json
+from tuibench.present.reason import reason_words
+from tuibench.present.run_list import event_values, resume_words, run_list, runs_json
 from tuibench.services.active_run import ActiveRun, RunObserver, ending_code, settle_samples
 from tuibench.services.api import Services
 from tuibench.services.export_file import check_target
@@ -141,9 +141,7 @@ def _stream(active: RunObserver, first: int, interruption: Interruption) -> int:
     """Print every event from `first` once and in order; after a lost connection, continue with the next number."""
     for events in active.events():
         interruption.check()
-        lines = [
-            json.dumps(replace_reasons(event), ensure_ascii=True) for event in events if int(event["seq"]) >= first
-        ]
+        lines = [json.dumps(event_values(event), ensure_ascii=True) for event in events if int(event["seq"]) >= first]
         if lines:
             emit("\n".join(lines) + "\n")
     try:

@@ -10,15 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tuibench.cli.terminal import Interruption
-from tuibench.core.activity import Holder
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
-from tuibench.core.record import from_plain
 from tuibench.present.preamble import DryRun, preamble_text
 from tuibench.present.profile.page import left_line, time_lines
 from tuibench.present.progress import ProgressPainter, RunLog, Snapshot, can_repaint, cell_line, phase_words
 from tuibench.present.reason import read_words, reason_words
-from tuibench.present.run_list import owner_words
+from tuibench.present.run_list import waiting_words
 from tuibench.services.active_run import Event, RunObserver, display_names
 from tuibench.services.forecast import expected_memory, expected_s, first_round, limit_s, preamble_of
 
@@ -159,8 +157,7 @@ class View(Generic[Watched]):
             self.painter.write(preamble_text(replace(known, time=tuple(self._time_lines())), self._ascii))
 
     def _stand_in_line(self, event: Event) -> None:
-        place, holder = int(event["place"]), event.get("holder")
-        words = owner_words(from_plain(Holder, holder) if holder else None)
+        place, words = int(event["place"]), waiting_words(event)
         if not self._waiting:
             self._waiting = True
             self.painter.say(

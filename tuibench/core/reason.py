@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from tuibench.core.scenario import LATENCY
-from tuibench.core.value import dataclass
+from tuibench.core.value import TEXT, dataclass
 
 LEGACY_TEXT = "told"
 """Code of a sentence of an older version or of another program; its only field is `text`."""
@@ -48,7 +48,9 @@ SAVED_AS_FAR = "saved_as_far"
 """Code of an interrupted run that was saved as it was."""
 SIGNAL = "signal"
 DIED = "died"
-"""Code of a process that a signal ended; its field is `signal`."""
+"""Code of a process that a signal ended; its fields are `signal` and `process`, '' for a child task."""
+KILLED_BY_KERNEL = "killed_by_kernel"
+"""Code of a process that the kernel ended because memory was short."""
 OUT_OF_MEMORY = "out_of_memory"
 """Code of an allocation that failed; its field is `text`."""
 ERROR = "error"
@@ -142,7 +144,7 @@ class Failure:
     """
     phase: str
     """inspect, inputs, start, load, first, check, warmup or timed."""
-    message: Reason | None
+    message: Reason | None = field(metadata=TEXT)
     """The cause; an engine's own message has the code ERROR."""
     signal: str | None = None
     log_tail: str | None = None
@@ -153,12 +155,15 @@ class Failure:
         said = data.get("message") if isinstance(data, dict) else None
         if not isinstance(said, str):
             return data
-        if data.get("kind") == "signal" and data.get("signal") and said.endswith(f"died by {data['signal']}"):
-            return data | {"message": {"code": DIED, "fields": {"signal": data["signal"]}}}
-        if data.get("kind") == "memory":
-            text = said.removeprefix("out of memory: ").removesuffix(": out of memory")
-            return data | {"message": {"code": OUT_OF_MEMORY, "fields": {"text": text}}}
-        return data | {"message": {"code": ERROR, "fields": {"text": said}}}
+        code, fields = ERROR, {"text": said}
+        died = f"died by {data['signal']}" if data.get("kind") == "signal" and data.get("signal") else None
+        if died and said.endswith(died):
+            code, fields = DIED, {"signal": data["signal"], "process": said.removesuffix(died).strip()}
+        elif said.startswith("out of memory: "):
+            code, fields = OUT_OF_MEMORY, {"text": said.removeprefix("out of memory: ")}
+        elif said == "killed by the kernel: out of memory":
+            code, fields = KILLED_BY_KERNEL, {}
+        return data | {"message": {"code": code, "fields": fields}}
 
     def as_reason(self) -> Reason:
         """Return the failure as a reason, for a field of another one."""
@@ -167,6 +172,8 @@ class Failure:
     def _cause(self) -> Reason | None:
         """Return the cause without a repetition of the kind or the signal."""
         why = self.message
-        if why is not None and why.code == OUT_OF_MEMORY:
-            return error_text(str(why.fields["text"]))
-        return None if why is not None and why.code == DIED and self.kind == "signal" else why
+        if why is None or (why.code == DIED and self.kind == "signal"):
+            return None
+        if why.code == OUT_OF_MEMORY:
+            return error_text(str(why.fields.get("text", "")))
+        return Reason("killed") if why.code == KILLED_BY_KERNEL else why

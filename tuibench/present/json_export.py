@@ -17,7 +17,7 @@ from tuibench.present.cells import batch_size, first_cell, model_index, model_of
 from tuibench.present.error.words import message_words
 from tuibench.present.headline import comparison_sentence, conclusions, result_headline
 from tuibench.present.profile.shown import shown_profile
-from tuibench.present.reason import all_words, export_words, reason_words
+from tuibench.present.reason import all_words, export_words
 
 SCHEMA_FILE = "benchmark.schema.json"
 """Schema in tuibench/data; every export is valid against it."""
@@ -198,7 +198,7 @@ def comparison_values(found: Comparison) -> dict[str, Any]:
 
 def _cell(cell: CellResult) -> dict[str, Any]:
     plain: dict[str, Any] = to_plain(cell, export_words)
-    why = reason_words(cell.failure.message) if cell.failure else plain["stopped_by"] or "not measured"
+    why = export_words(cell.failure.message) if cell.failure else plain["stopped_by"] or "not measured"
     missing = to_plain(Estimate(None)) | {"reason": why}
     plain["latency_ms"] = dict.fromkeys(ESTIMATES, missing) | plain["latency_ms"]
     for name in ("items_per_sec", "items_per_cpu_sec"):

@@ -13,6 +13,7 @@ from tuibench.core.units import count_of, ms, percent, seconds
 from tuibench.present.amount import amount, with_interval
 from tuibench.present.cells import failure_text
 from tuibench.present.reason import extension_words, finishing_words, read_end, read_words, reason_words
+from tuibench.present.run_list import waiting_words
 
 WIDTH = 79
 PAINT_EVERY_S = 1.0
@@ -190,7 +191,7 @@ class RunLog:
         if event["place"] == self._place:
             return ""
         self._place = event["place"]
-        return f"queued, position {event['place']}: {event['words']}"
+        return f"queued, position {event['place']}: {waiting_words(event)}"
 
     def _on_granted(self, event: Event) -> str:
         self._place = None

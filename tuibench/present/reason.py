@@ -12,6 +12,7 @@ from tuibench.core.reason import (
     DIED,
     ERROR,
     FINISHED_ON_REQUEST,
+    KILLED_BY_KERNEL,
     LEGACY_INTERVAL,
     LEGACY_TEXT,
     MAX_TIME,
@@ -35,6 +36,8 @@ from tuibench.present.profile.reason import PROFILE_WORDS, cause_words
 from tuibench.present.store import STORE_WORDS
 
 _MAX_CHARS = 500
+_FIELD_CHARS = 1000
+"""Most characters of a hint and of one field."""
 _SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
 _NEVER = 100_000
 """Larger predictions are shown as out of reach, not as a number."""
@@ -50,14 +53,16 @@ def reason_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
     # Word nested reasons once; the template and the raw fallback both use them.
     fields = {name: _in_words(value) for name, value in reason.fields.items()}
     words = _fill(_WORDS.get(reason.code), fields)
-    subject = f"{show(fields['subject'])} " if fields.get("subject") else ""
+    subject = f"{show(fields.pop('subject'), _FIELD_CHARS)} " if fields.get("subject") else ""
     return subject + show(_raw(reason.code, fields) if words is None else words, limit)
 
 
 def reason_hint(reason: Reason) -> str:
-    """Return the hint for the error with this reason, safe to print; '' for none."""
+    """Return the hint for the error with this reason, or else that of its cause, safe to print; '' for none."""
     fields = {name: _in_words(value) for name, value in reason.fields.items()}
-    return show(_fill(HINTS.get(reason.code), fields) or "", _MAX_CHARS)
+    own = show(_fill(HINTS.get(reason.code), fields) or "", _FIELD_CHARS)
+    causes = (value for value in reason.fields.values() if isinstance(value, Reason))
+    return own or next(filter(None, map(reason_hint, causes)), "")
 
 
 def _fill(words: str | Callable[[Fields], str] | None, fields: Fields) -> str | None:
@@ -85,7 +90,7 @@ class _Printer(Formatter):
         if isinstance(value, list):
             value = ", ".join(str(_print_value(one)) for one in value)
         if isinstance(value, str):
-            return show(value, int(format_spec or _MAX_CHARS))
+            return show(value, int(format_spec or _FIELD_CHARS))
         return format(value, format_spec)
 
 
@@ -317,7 +322,7 @@ _HEADS = {
 }
 
 
-def failure_words(failure: Failure, limit: int = 300) -> str:
+def failure_words(failure: Failure, limit: int = 330) -> str:
     """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
     return reason_words(failure.as_reason(), limit)
 
@@ -362,7 +367,10 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "measuring": lambda fields: f"in progress, {count_of(fields['executions'], 'execution')}",
     # Failures
     "failed_in": _failed_in,
-    DIED: "died by {signal}",
+    DIED: lambda fields: f"{show(fields.get('process', ''))} died by {show(fields['signal'])}".lstrip(),
+    KILLED_BY_KERNEL: "killed by the kernel: out of memory",
+    "killed": "killed by the kernel",
+    "worker_ended": "the worker ended with code {exit_code} and no result",
     OUT_OF_MEMORY: "out of memory: {text}",
     "phase_too_long": "the phase did not end within {limit_s:seconds}",
     "no_answer": "no answer within {s:g} s",

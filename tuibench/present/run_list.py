@@ -9,12 +9,12 @@ from typing import Any
 from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo, holder_reason
 from tuibench.core.errors import ExitCode
 from tuibench.core.ids import short_id, short_ids
-from tuibench.core.record import to_plain
+from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.present.ages import age
 from tuibench.present.error.control import state_words
-from tuibench.present.reason import export_words, reason_words
+from tuibench.present.reason import export_words, reason_words, replace_reasons
 from tuibench.present.table import Column, as_text, table_lines
 
 WIDTH = 80
@@ -64,6 +64,18 @@ def resume_words(run: str, end: Mapping[str, Any]) -> str:
 def owner_words(holder: Holder | None) -> str:
     """Return who measures on this machine, to a user who has to wait; it may be unknown."""
     return reason_words(holder_reason(holder))
+
+
+def waiting_words(event: Mapping[str, Any]) -> str:
+    """Return who measures, from an event of a waiting run; older runs wrote the words."""
+    holder = event.get("holder")
+    return str(event["words"]) if "words" in event else owner_words(from_plain(Holder, holder) if holder else None)
+
+
+def event_values(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event for scripts, with words in place of reasons."""
+    plain: dict[str, Any] = replace_reasons(dict(event))
+    return plain | {"words": waiting_words(event)} if event["ev"] == "waiting" else plain
 
 
 def queue_words(holder: Holder) -> str:

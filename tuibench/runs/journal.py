@@ -71,7 +71,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
 _INNER: dict[str, dict[str, Any]] = {
     "holder": {"pid": int, "user": str, "run": str, "eta_s": _NUMBER, "stopped": bool},
     "begin": {"points": int | None, "ms_each": _NUMBER},
-    "error": {"message": str, "hint": str | None, "reason": dict[str, Any], "exit_code": int},
+    "error": {"message": str, "hint": str | None, "reason": _REASON, "exit_code": int},
 }
 """The same for objects inside an event."""
 _NOT_NEGATIVE = ("timed_s", "seconds_ran", "mean_ns", "std_ns", "floor_ns", "effective_n", "calls_per_s", "load_ms")
@@ -105,9 +105,12 @@ def plain_error(error: TuibenchError) -> dict[str, Any]:
 def read_error(plain: Mapping[str, Any]) -> TuibenchError:
     """Return the error in an event's `error` field; an older version wrote its message and hint."""
     if "reason" in plain:
-        error = TuibenchError.from_reason(from_plain(Reason, plain["reason"]))
+        reason = from_plain(Reason, plain["reason"])
+        if reason is None:
+            raise ValueError("an error without a code")
+        error = TuibenchError.from_reason(reason)
     else:
-        legacy = because(LEGACY_TEXT, text=str(plain["message"]), hint=str(plain.get("hint") or ""))
+        legacy = because(LEGACY_TEXT, text=str(plain.get("message") or ""), hint=str(plain.get("hint") or ""))
         error = TuibenchError.from_reason(legacy)
     error.exit_code = ExitCode(int(plain.get("exit_code") or ExitCode.SOME_FAILED))
     return error
@@ -126,9 +129,10 @@ def check_fields(event: Mapping[str, Any]) -> None:
     for name, inner in _INNER.items():
         if name in fields and event.get(name) is not None:
             _check(event[name], inner)
-    codes = (event.get("exit_code"), (event.get("error") or {}).get("exit_code"))
-    for code in codes if event["ev"] == "run_end" else ():
-        ExitCode(code or 0)
+    if event["ev"] == "run_end":
+        ExitCode(event.get("exit_code") or 0)
+        if event.get("error"):
+            read_error(event["error"])
     for bounds in event["cells"].values() if event["ev"] == "extended" else ():
         _check(bounds, {"limit_s": int | float, "executions": int})
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tuibench.core.cell import Execution
 from tuibench.core.errors import signal_name
-from tuibench.core.reason import DIED, OUT_OF_MEMORY, Failure, Reason, because
+from tuibench.core.reason import DIED, KILLED_BY_KERNEL, Failure, Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.task import Cancelled, StopSwitch, read_tail
@@ -186,9 +186,9 @@ class Supervision:
         if code is not None and code < 0:
             name = signal_name(-code)
             if oom and name == "SIGKILL":
-                return self._failure("memory", because(OUT_OF_MEMORY, text="killed by the kernel"), name)
-            return self._failure("signal", because(DIED, signal=name), name)
-        return self._failure("exit", because("ended_without_answer", exit_code=code))
+                return self._failure("memory", Reason(KILLED_BY_KERNEL), name)
+            return self._failure("signal", because(DIED, signal=name, process="the worker"), name)
+        return self._failure("exit", because("worker_ended", exit_code=code))
 
 
 def _end(process: SpawnProcess, *, gently: bool) -> None:

@@ -19,7 +19,7 @@ from tuibench.cli.arguments import parse
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
 from tuibench.core.model import FedInput
-from tuibench.core.reason import Reason, because, legacy_text
+from tuibench.core.reason import Failure, Reason, because, error_text, legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.command import command_words
@@ -81,6 +81,21 @@ def test_exported_imported_and_exported_again_is_equal(name: str, tmp_path: Path
     again = taken(tmp_path, original)
     assert dumps(again) == dumps(original)
     assert replace(again, cells=(), comparisons=()) == replace(original, cells=(), comparisons=())
+
+
+def test_failed_point_is_exported_as_three_texts_and_read_back(tmp_path: Path) -> None:
+    failed = build.point(inputs=(), bundle=None, failure=Failure("inputs", "inputs", error_text("no room")))
+    again = taken(tmp_path, build.run(build.ok_cell(), points=(failed,)))
+    assert again.points[0].failure == failed.failure
+    document = json.loads(dumps(again))
+    assert document["tuibench"]["points"][0]["failure"] == ["inputs", "inputs", "no room"]
+    for wrong in (["inputs", "inputs"], ["inputs", "inputs", "no", "room"], ["inputs", "inputs", 5]):
+
+        def change(document: Any, wrong: list[Any] = wrong) -> None:
+            document["tuibench"]["points"][0]["failure"] = wrong
+
+        found = refusal(tmp_path, change)
+        assert found.fields["place"].startswith("tuibench.points[0].failure")
 
 
 def test_numbers_unsupported_by_json_are_restored(tmp_path: Path) -> None:

@@ -300,6 +300,9 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
     if kind is Reason:
         # The coded form is the store's own; a file could put anything into it.
         return _require([str], value, place) or _EMPTY
+    if kind is Failure and type(value) is list:
+        # A point's failure is exported as kind, phase and message; `Point.upgrade` reads it.
+        return _restore_list((str, str, str), value, place, reasons)
     if kind is run.Comparison:
         return upgraded(kind, _restore_fields(ExportedComparison, value, place, reasons))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):

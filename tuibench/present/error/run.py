@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tuibench.core.profile import LAYERS, split_part
 from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.present.error.template import Fields, MessageAndHint
@@ -37,8 +36,7 @@ def _wait_longer(fields: Fields) -> str:
 def _no_layer(fields: Fields) -> str:
     if not fields["part"]:
         return str(fields["why"])
-    kind, number = split_part(fields["part"])
-    place = f"process {number}" if kind == LAYERS else show(fields["part"])
+    place = show(fields["part"]) if fields["process"] is None else f"process {fields['process']}"
     return f"no layer was measured: {place} {fields['why']}"
 
 

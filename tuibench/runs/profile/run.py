@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.model import Point
-from tuibench.core.profile import COSTS, LOSS, CostProfile, ProfileSpec, name_part
-from tuibench.core.reason import FINISHED_ON_REQUEST, OUT_OF_MEMORY, Failure, Reason, because
+from tuibench.core.profile import COSTS, LAYERS, LOSS, CostProfile, ProfileSpec, name_part, split_part
+from tuibench.core.reason import FINISHED_ON_REQUEST, KILLED_BY_KERNEL, Failure, Reason, because
 from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.engines import factory
@@ -98,8 +98,7 @@ class Caller:
             if death.kind == "timeout" and self.bounds.over:
                 raise OutOfTime from death
             if death.signal == "SIGKILL" and count_oom_kills() > oom_before:
-                killed = because(OUT_OF_MEMORY, text="killed by the kernel")
-                return Failure("memory", phase[0], killed, death.signal, death.log_tail)
+                return Failure("memory", phase[0], Reason(KILLED_BY_KERNEL), death.signal, death.log_tail)
             return Failure(death.kind, phase[0], death.reason, death.signal, death.log_tail)
         except TuibenchError as error:
             kind = _KINDS.get(error.exit_code, "exception")
@@ -138,8 +137,9 @@ class NothingMeasured(TuibenchError):
     @classmethod
     def because(cls, failure: Failure, part: str = "") -> Self:
         """Return the error for an empty profile; `part` is the one that failed, '' for all."""
-        is_late = failure.kind == "timeout"
-        error = cls("no_layer_measured", part=part, why=failure.as_reason(), late=is_late, tail=failure.log_tail or "")
+        kind, process = split_part(part)
+        facts = {"late": failure.kind == "timeout", "tail": failure.log_tail or "", "why": failure.as_reason()}
+        error = cls("no_layer_measured", part=part, process=process if kind == LAYERS else None, **facts)
         error.exit_code = code_of(failure)
         return error
 
