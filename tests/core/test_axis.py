@@ -87,7 +87,7 @@ def test_names_are_lowered_kept_in_order_and_checked() -> None:
         ("sync", "async"),
         ("-s: sync given more than once, measured once",),
     )
-    with refused(UsageError, "no_such_name", subject="-s", allowed=["sync", "async"], given="fast"):
+    with refused(UsageError, "not_one_of", subject="-s", allowed=["sync", "async"], given="fast", is_list=True):
         parse_names("sync,fast", "-s", ("sync", "async"))
     for bad in ("", "a,,b", "a b", "\x1b[31m", "../x"):
         with refused(UsageError, "not_names", subject="-e", given=bad):

@@ -51,6 +51,8 @@ PORTS = (
         (because("not_of_a_kind", base=ID, base_kind="benchmark", new=ID, new_kind="loss profile"),
          ("ab12 is a benchmark and ab12 a loss profile: compare needs two of a kind; "
           "see tuibench list and tuibench list --profiles")),
+        (because("not_one_of", subject="-s", allowed=["sync", "async"], given="x", is_list=True),
+         "-s takes sync or async, not 'x'; separate several by commas"),
         (because("several", reasons=[because("value_needed", subject="-b"), because("model_without_name")]),
          "-b needs a value; a model with an empty name was given"),
     ],

@@ -52,7 +52,7 @@ def parse_names(text: str, flag: str, allowed: tuple[str, ...] = ()) -> tuple[tu
     names = tuple(token.strip().lower() for token in text.split(","))
     for name in names:
         if allowed and name not in allowed:
-            raise UsageError("no_such_name", subject=flag, allowed=allowed, given=name)
+            raise UsageError("not_one_of", subject=flag, allowed=allowed, given=name, is_list=True)
         if not name or not all(c.isascii() and (c.isalnum() or c in "-_.") for c in name):
             raise UsageError("not_names", subject=flag, given=text)
     return _drop_repeats(names, flag)

@@ -56,7 +56,10 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "not_one_line": ("takes one line of at most {most} visible characters, not '{given:40}'", ""),
     "not_in_integer_range": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
     "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),
-    "not_one_of": ("takes {allowed:or}, not '{given:40}'", ""),
+    "not_one_of": (
+        "takes {allowed:or}, not '{given:40}'",
+        lambda fields: "separate several by commas" if fields.get("is_list") else "",
+    ),
     "not_a_size": ("takes a size from 1MiB to 1048576TiB such as 8GB or 512MiB, not '{given:40}'", ""),
     "not_shapes": (
         "takes one shape per input such as [1,3,224,224],[1,128], not '{given:60}'",
@@ -66,7 +69,6 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "unknown_setting": ("this version has no setting {name:40}", "use the version that measured it"),
     # Lists
     "list_too_long": ("{given:60} has more than {most} values", "give a shorter list"),
-    "no_such_name": ("takes {allowed:or}, not '{given:40}'", "separate several by commas"),
     "not_names": ("takes names separated by commas, not '{given:40}'", ""),
     "range_backwards": ("{given:40} runs backwards", "write {first}-{last}"),
     "not_in_list_range": (_of_axis, _lists),
