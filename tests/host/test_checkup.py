@@ -204,7 +204,7 @@ def test_missing_and_unresponsive_engines_are_found(host: Machine) -> None:
     ]
     missing = findings_of(host, engines=engines)["engines"]
     assert missing["level"] == "note"
-    assert engines[1]["error"] in missing["seen"] and missing["mend"].endswith("openvino")
+    assert engines[1]["error"] in missing["seen"] and missing["mend"].endswith("'tuibench[openvino]'")
     engines[0]["available"] = None
     engines[0]["error"] = "the child ended with 1"
     worst = examined(host, engines=engines)["findings"][0]

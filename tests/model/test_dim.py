@@ -127,8 +127,8 @@ def test_dims_are_set_by_name_and_by_place() -> None:
         ({"batches": (2,), "dims": (("N", (4,)),)}, "also given as 4"),
         ({"shapes": ((2, 3, 8, 8),), "batches": (4,)}, "also given as 2"),
         ({"shapes": ((1, 4, 8, 8),)}, "fixes it to 3"),
-        ({"shapes": ((1, 3, 8),)}, "has 4 dims, not 3"),
-        ({"shapes": ((1, 3, 8, 8), (1, 2))}, "2 shapes, the model has 1 input"),
+        ({"shapes": ((1, 3, 8),)}, "has 4 dims, but the given shape has 3"),
+        ({"shapes": ((1, 3, 8, 8), (1, 2))}, "2 shapes given, but the model has 1 input"),
         ({"batch_dim": "q"}, "no such dim"),
     ],
 )
@@ -147,7 +147,7 @@ def test_shape_applies_by_position_and_a_single_one_by_rank() -> None:
     assert points(IDS, scalar, shapes=((2, 64), ()))[0].fixed == {"batch": 2, "seq": 64}
     with refused(UsageError, "shape_fits_no_input", shape=[1, 2, 3], dims=3) as caught:
         points(IDS, mask, shapes=((1, 2, 3),))
-    assert message_words(caught.value) == "-shapes [1, 2, 3]: no input has 3 dims"
+    assert message_words(caught.value) == "shape [1, 2, 3]: no input has 3 dims"
     assert hint_words(caught.value) == "its inputs: 'ids' [batch, seq], 'mask' [batch, seq]"
     with refused(UsageError, "axis_disagrees", name="mask", axis=1, given=65, dim="seq", expected=64):
         points(IDS, mask, shapes=((2, 64), (2, 65)))

@@ -136,8 +136,8 @@ def test_file_that_is_no_archive_is_refused_unopened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "text").write_text("hello")
     (tmp_path / "cut").write_bytes(b"PK\x03\x04")
-    unreadable, place = "npz_unreadable", {"fifo": "path_not_regular", "none": "path_missing"}
-    for name, code in {"text": unreadable, "cut": unreadable, **place}.items():
+    place = {"fifo": "path_not_regular", "none": "path_missing"}
+    for name, code in {"text": "not_npz", "cut": "not_npz", **place}.items():
         with refused(UsageError, code) as caught:
             read_feeds(str(tmp_path / name), (X,), 10**9)
         if name in place:

@@ -55,6 +55,8 @@ PORTS = (
          "-s takes sync or async, not 'x'; separate several by commas"),
         (because("several", reasons=[because("value_needed", subject="-b"), because("model_without_name")]),
          "-b needs a value; a model with an empty name was given"),
+        (because("not_one_of", subject="--what-if", allowed=["int8"], given="int4", is_list=True),
+         "--what-if takes int8, not 'int4'"),
     ],
 )  # fmt: skip
 def test_error_has_message_and_hint(reason: Reason, line: str) -> None:
@@ -64,8 +66,7 @@ def test_error_has_message_and_hint(reason: Reason, line: str) -> None:
 def test_inputs_of_a_model_are_listed_safely() -> None:
     error = TuibenchError("shapes_differ_in_number", given=1, count=3, inputs=describe_inputs(PORTS))
     assert error_line(error) == (
-        "-shapes has 1 shape, the model has 3 inputs; "
-        "its inputs: 'x' [batch, 3, ?], 'any' any shape, 's\\e[2J' sequence"
+        "1 shape given, but the model has 3 inputs; its inputs: 'x' [batch, 3, ?], 'any' any shape, 's\\e[2J' sequence"
     )
 
 

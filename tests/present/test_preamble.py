@@ -8,7 +8,15 @@ from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.reason import Failure, error_text, legacy_text
 from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges
-from tuibench.present.preamble import EngineFact, Preamble, StreamChoice, feed_lines, model_line, preamble_text
+from tuibench.present.preamble import (
+    EngineFact,
+    Preamble,
+    StreamChoice,
+    engine_line,
+    feed_lines,
+    model_line,
+    preamble_text,
+)
 
 PREAMBLE = Preamble(
     pin="core", cpus=(0, 1, 2, 3, 8), engines=(EngineFact("onnxruntime", "1.31.1", (1, 4), ("AVX512", "VNNI")),),
@@ -28,6 +36,16 @@ def test_preamble_states_everything_before_measuring() -> None:
         "Streams: 4 on 4 cores, one per core, not tuned (-nstreams N)",
         "Plan: 3 cells, about 24 s, at most 90 s",
     ]
+
+
+def test_missing_engine_is_named_with_its_remedy() -> None:
+    missing = EngineFact("openvino", "?", (2,), (), "pip install openvino")
+    assert engine_line(missing) == "Engine: openvino is not installed; pip install openvino"
+
+
+def test_unread_model_has_no_size() -> None:
+    model = ModelSummary("m.onnx", "unread:m.onnx", 0, 0, (), (), reason=legacy_text("it is damaged"))
+    assert model_line("m.onnx", model) == "Model m.onnx: it is damaged"
 
 
 def test_several_points_share_equal_lines_and_list_varying_shapes() -> None:

@@ -66,13 +66,14 @@ def test_unwritable_target_is_refused_before_measuring(tmp_path: Path) -> None:
     missing = refusal(tmp_path / "none" / "out.json")
     assert (missing.code, missing.fields["missing"]) == ("target_unwritable", True)
     assert refusal(tmp_path) == because("target_is_directory", path=str(tmp_path))
+    with refused(UsageError, "target_without_name"):
+        check_target("")
     for name in ("pipe", "null"):
         assert refusal(tmp_path / name) == because("target_not_regular", path=str(tmp_path / name))
     refusal(tmp_path / "loop")
     refusal(tmp_path / "file" / "out.json")
     refusal(tmp_path / ("x" * 300))
     refusal("a\0b")
-    refusal("")
 
 
 def test_read_only_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

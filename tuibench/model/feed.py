@@ -87,6 +87,8 @@ def _load(path: str, available_bytes: int) -> dict[str, Array]:
     try:
         regular_size(Path(path), because("inputs_file", path=path), _EXTENSION)
         with open(open_regular(Path(path), _EXTENSION), "rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise UsageError("not_npz", path=path)
             return _members(file, path, available_bytes)
     except UsageError:
         raise

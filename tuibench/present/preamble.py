@@ -121,6 +121,8 @@ class EngineFact:
     """One number per core count of the sweep."""
     isa: tuple[str, ...]
     """Instruction sets of the CPU: AVX512, VNNI, BF16, AMX …"""
+    install: str = ""
+    """The command that installs it; '' if it is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,8 @@ def pinning_line(pin: str, cpus: Sequence[int]) -> str:
 
 def engine_line(engine: EngineFact) -> str:
     """Return the line about engine, version, threads and instruction sets."""
+    if engine.install:
+        return f"Engine: {show(engine.name, 40)} is not installed; {show(engine.install, 80)}"
     threads = ",".join(str(count) for count in engine.threads)
     isa = " ".join(show(name, 20) for name in engine.isa) or "unknown"
     return f"Engine: {show(engine.name, 40)} {show(engine.version, 40)}, threads {threads}, ISA {isa}"
@@ -191,7 +195,9 @@ def engine_line(engine: EngineFact) -> str:
 
 def model_line(name: str, model: ModelSummary) -> str:
     """Return the line about the model, with the facts that its inspection found."""
-    facts = [size(model.file_bytes + model.external_bytes)]
+    bytes_ = model.file_bytes + model.external_bytes
+    # A model that could not be read has no size.
+    facts = [size(bytes_)] if bytes_ or not model.reason else []
     if model.opsets:
         facts.append("opset " + ", ".join(f"{show(d, 20)} {v}" if d else str(v) for d, v in model.opsets.items()))
     if model.nodes is not None:

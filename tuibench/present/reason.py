@@ -373,7 +373,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "worker_ended": "the worker ended with code {exit_code} and no result",
     OUT_OF_MEMORY: "out of memory: {text}",
     "phase_too_long": "the phase did not end within {limit_s:seconds}",
-    "no_answer": "no answer within {s:g} s",
+    "no_answer": "no answer within {s:seconds}",
     "ended_without_answer": "ended with code {exit_code} and no answer",
     "io_unavailable": lambda fields: f"the I/O class is unavailable (--io): {cause_words(fields)}",
     # Activities of a run

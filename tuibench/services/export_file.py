@@ -31,6 +31,8 @@ def files_beside(model: ModelSummary) -> list[str]:
 
 def check_target(path: str) -> None:
     """Raise an error if no file can be written there: create and remove one beside it. Call before measuring."""
+    if not path:
+        raise UsageError("target_without_name")
     format_of(path)
     if path == STDOUT:
         return
@@ -116,4 +118,9 @@ def _sync_directory(path: str) -> None:
 
 def _failed(path: str, error: Exception) -> WriteError:
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return WriteError("target_unwritable", path=path, text=text, missing=isinstance(error, FileNotFoundError))
+    return WriteError("target_unwritable", path=path, text=text, missing=_lacks_directory(path, error))
+
+
+def _lacks_directory(path: str, error: Exception) -> bool:
+    # A file system that takes no new files, such as /proc, gives the same error.
+    return isinstance(error, FileNotFoundError) and not os.path.isdir(os.path.dirname(os.path.realpath(path)))

@@ -10,6 +10,7 @@ from typing import Any
 
 from tuibench.core.cell import Cell
 from tuibench.core.dims import PointRequest, Search, expand
+from tuibench.core.engine import REGISTRY
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference, unpacked_bytes
 from tuibench.core.reason import Reason
@@ -174,7 +175,8 @@ def preamble_of(replay: Replay, notes: Sequence[str] = ()) -> Preamble:
         pin=spec.pin,
         cpus=_cpus(host),
         engines=tuple(
-            EngineFact(name, str(versions.get(name) or "?"), spec.cores, _isa(host)) for name in spec.engines
+            EngineFact(name, str(versions.get(name) or "?"), spec.cores, _isa(host), _install(name, versions))
+            for name in spec.engines
         ),
         models=tuple(source.asked for source in spec.models),
         points=replay.points,
@@ -186,6 +188,12 @@ def preamble_of(replay: Replay, notes: Sequence[str] = ()) -> Preamble:
         summaries=replay.models,
         parts=part_words(spec.profile) if spec.profile is not None else (),
     )
+
+
+def _install(name: str, versions: Mapping[str, Any]) -> str:
+    """Return the command that installs an engine; '' if it is installed, or if the journal does not say."""
+    is_missing = name in REGISTRY and name in versions and not versions[name]
+    return REGISTRY[name].install_command if is_missing else ""
 
 
 def process_words(asked: ProfileSpec) -> str:

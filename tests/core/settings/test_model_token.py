@@ -110,6 +110,13 @@ def test_http_url_is_refused_with_an_alternative() -> None:
     assert "https:" in hint_words(caught.value)
 
 
+@pytest.mark.parametrize("address", ["ftp://example.com/m.onnx", "FILE:///m.onnx"])
+def test_address_of_other_scheme_is_refused(address: str) -> None:
+    with refused(UsageError, "address_not_fetched", address=address) as caught:
+        resolve_model(address)
+    assert "https:" in hint_words(caught.value)
+
+
 def test_zoo_stub_error_says_that_the_host_is_gone() -> None:
     with refused(UsageError, "zoo_unsupported") as caught:
         resolve_model("zoo:nlp/text_classification/bert")

@@ -99,6 +99,8 @@ def _refuse_remote(token: str) -> None:
         raise UsageError("zoo_unsupported", model=token)
     if scheme == "http":
         raise UsageError("http_not_secure", model=token)
+    if "://" in token and not is_remote(token) and scheme.isalnum() and not os.path.lexists(token):
+        raise UsageError("address_not_fetched", address=token)
 
 
 def _mode(path: str, token: str, role: _FileRole) -> int:

@@ -7,13 +7,18 @@ from tuibench.core.ids import short_id
 from tuibench.core.text import show
 from tuibench.present.error.template import Fields, MessageAndHint
 
-_IN_STATE = {
-    "cancel": "tuibench ps --all lists it",
-    "discard": "tuibench cancel {} ends it",
-    "extend": "tuibench resume {} measures the rest",
-    "finish": "tuibench resume {} --finish saves the partial result",
+_RESUMABLE = {
+    "cancel": "tuibench resume {0} measures the rest; tuibench remove {0} deletes it",
+    "extend": "tuibench resume {0} measures the rest",
+    "finish": "tuibench resume {0} --finish saves the partial result",
 }
-"""Hints for a run whose state does not allow an action."""
+"""Hints for an action on a run that can be resumed."""
+_FINISHED = {
+    "cancel": "tuibench show {0} prints its result",
+    "extend": "tuibench rerun {0} measures it again",
+    "finish": "tuibench show {0} prints its result",
+}
+"""Hints for an action on a finished run."""
 
 
 def state_words(state: object) -> str:
@@ -23,9 +28,13 @@ def state_words(state: object) -> str:
 
 def _in_state(fields: Fields) -> str:
     asked = fields["asked"]
-    if asked in ("extend", "finish") and not fields["resumable"]:
-        return ""
-    return _IN_STATE[asked].format(short_id(fields["run"]))
+    if asked == "discard":
+        hint = "tuibench cancel {0} ends it"
+    elif fields["resumable"]:
+        hint = _RESUMABLE[asked]
+    else:
+        hint = _FINISHED[asked] if fields["state"] == activity.FINISHED else "tuibench ps --all lists it"
+    return hint.format(short_id(fields["run"]))
 
 
 def _instead(fields: Fields) -> str:

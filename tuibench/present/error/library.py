@@ -104,6 +104,7 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     "project_in_use": ("{ids:ids}: still measuring for this project", "cancel the active runs first"),
     # Export and import
     "export_overwrites": ("-x {target} would overwrite {path}", "give the result another name"),
+    "target_without_name": ("-x needs a file name", "such as -x result.json; -x - writes to stdout"),
     "target_is_directory": ("{path} is a directory", "give a file name for -x"),
     "target_not_regular": ("{path} is not a regular file", "use -x - for stdout"),
     "target_read_only": ("{path} is read-only", "make it writable or give another name"),

@@ -148,6 +148,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     # A file of inputs
     "input_not_for_npz": ("--inputs: input '{name:60}' is a {kind}, which .npz does not support", ""),
     "sample_counts_differ": ("--inputs {path}: the inputs have different counts of samples: [{counts}]", ""),
+    "not_npz": ("--inputs {path} is not a complete .npz file", "write it with numpy.savez"),
     "npz_unreadable": ("--inputs {path} is not a readable .npz: {text:100}", "write it with numpy.savez"),
     "npz_over_memory": ("--inputs {path} unpacks to {bytes:size}, {free_bytes:size} are free", "use fewer samples"),
     "array_missing": ("--inputs {path} has no array '{name:60}'", "the model's inputs: {inputs}"),

@@ -46,7 +46,9 @@ def _axis_disagrees(fields: Fields) -> str:
     dim, expected = fields["dim"], fields["expected"]
     why = f"the model fixes it to {expected}" if dim is None else f"dim {show(dim, 40)} is elsewhere {expected}"
     name = show(fields["name"], 60)
-    return f"{show(fields['flag'])}: input '{name}' axis {fields['axis']} is {fields['given']}, but {why}"
+    # Three flags give shapes, so that none of them is named.
+    place = "" if fields["flag"] == "-shapes" else f"{show(fields['flag'])}: "
+    return f"{place}input '{name}' axis {fields['axis']} is {fields['given']}, but {why}"
 
 
 SETTING_ERRORS: dict[str, MessageAndHint] = {
@@ -58,12 +60,12 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),
     "not_one_of": (
         "takes {allowed:or}, not '{given:40}'",
-        lambda fields: "separate several by commas" if fields.get("is_list") else "",
+        lambda fields: "separate several by commas" if fields.get("is_list") and len(fields["allowed"]) > 1 else "",
     ),
     "not_a_size": ("takes a size from 1MiB to 1048576TiB such as 8GB or 512MiB, not '{given:40}'", ""),
     "not_shapes": (
         "takes one shape per input such as [1,3,224,224],[1,128], not '{given:60}'",
-        "quote it, or the shell takes the brackets",
+        "put each shape in brackets, and the whole in quotes for the shell",
     ),
     "not_in_this_version": ("{what:60} is not supported in this version", "omit it"),
     "unknown_setting": ("this version has no setting {name:40}", "use the version that measured it"),
@@ -136,8 +138,8 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
         "with one value for -b, samples are split into batches of that size",
     ),
     # Shapes
-    "shape_fits_no_input": ("-shapes [{shape}]: no input has {dims} dims", _INPUTS),
-    "shapes_differ_in_number": ("-shapes has {given:count shape}, the model has {count:count input}", _INPUTS),
-    "shape_of_other_rank": ("-shapes: input '{name:60}' has {dims} dims, not {given}", _INPUTS),
+    "shape_fits_no_input": ("shape [{shape}]: no input has {dims} dims", _INPUTS),
+    "shapes_differ_in_number": ("{given:count shape} given, but the model has {count:count input}", _INPUTS),
+    "shape_of_other_rank": ("input '{name:60}' has {dims} dims, but the given shape has {given}", _INPUTS),
     "axis_disagrees": (_axis_disagrees, _INPUTS),
 }
