@@ -7,12 +7,23 @@ import pytest
 
 from tests.build import make_spec
 from tests.refusal import refused
+from tests.services.script import ScriptedRun
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ELEMENT_BITS, ModelSummary, Port
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.model.inputs import element_bytes
 from tuibench.present.error.words import hint_words, message_words
-from tuibench.services.forecast import check_dim, expected_s, forecast, free_dims, item_bytes, limit_s, misfits
+from tuibench.runs.observer import read_replay
+from tuibench.services.forecast import (
+    check_dim,
+    expected_s,
+    forecast,
+    free_dims,
+    item_bytes,
+    limit_s,
+    misfits,
+    preamble_of,
+)
 
 MB = 1_000_000
 IMAGE = ModelSummary("/m.onnx", "a" * 64, 90 * MB, 10 * MB, (Port("x", "tensor", "float32", ("n", 3, 224, 224)),), ())
@@ -30,6 +41,20 @@ BARE, WEIGHTS = 60 * MB, 3 * 100 * MB
 
 def spec_of(**changes: object) -> BenchmarkSpec:
     return replace(make_spec(Path("/m.onnx")), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("versions", "install"),
+    [({"openvino": None}, "pip install 'tuibench[openvino]'"), ({"openvino": "2026.4"}, ""), ({}, "")],
+)
+def test_preamble_names_the_remedy_for_a_missing_engine(
+    tmp_path: Path, versions: dict[str, str | None], install: str
+) -> None:
+    run = ScriptedRun(tmp_path, spec=spec_of(engines=("openvino",)))
+    run.begin(versions=versions)
+    run.plan()
+    (engine,) = preamble_of(read_replay(run.directory)[0]).engines
+    assert (engine.name, engine.install) == ("openvino", install)
 
 
 def test_cells_are_the_product_of_the_axes() -> None:
@@ -94,7 +119,7 @@ def test_all_problems_of_one_point_are_named_by_the_typed_values() -> None:
     words = replace(FIXED, inputs=(Port("input_ids", "tensor", "int64", (4, 8)),))
     said = {name: message_words(error) for name, error in misfits(words, spec).items()}
     assert said["batch"] == "batch 64: the model allows 4 only: input 'input_ids' is [4, 8]"
-    assert "no free dim for it (fixed to 8)" in said["sequence_length"]
+    assert "no free dim for a sequence length (fixed to 8)" in said["sequence_length"]
     assert misfits(TEXT, spec) == {} == misfits(words, spec_of(batches=(4,), sequence_lengths=(8,)))
     wrong = misfits(FIXED, spec_of(batches=(64,), dims=(("seq", (16,)), ("x:1", (8,)))))
     assert set(wrong) == {"dim:seq", "batch"} and wrong["dim:seq"].reason.code == "dim_unknown"
