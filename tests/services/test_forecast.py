@@ -45,11 +45,9 @@ def spec_of(**changes: object) -> BenchmarkSpec:
 
 @pytest.mark.parametrize(
     ("versions", "install"),
-    [({"openvino": None}, "pip install 'tuibench[openvino]'"), ({"openvino": "2026.4"}, ""), ({}, "")],
+    [({"numpy": "2.3"}, "pip install 'tuibench[openvino]'"), ({"openvino": "2026.4"}, ""), ({}, "")],
 )
-def test_preamble_names_the_remedy_for_a_missing_engine(
-    tmp_path: Path, versions: dict[str, str | None], install: str
-) -> None:
+def test_preamble_names_the_remedy_for_a_missing_engine(tmp_path: Path, versions: dict[str, str], install: str) -> None:
     run = ScriptedRun(tmp_path, spec=spec_of(engines=("openvino",)))
     run.begin(versions=versions)
     run.plan()

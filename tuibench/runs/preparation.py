@@ -137,10 +137,11 @@ class Preparation:
 
     def _ended(self, code: str, model: str, death: ChildDeath) -> TuibenchError:
         """Return the error for a dead child; a timeout of the command is not the model's fault."""
-        reason = because(code, model=model, why=death.reason, tail=death.log_tail or "")
+        is_late = death.kind == "timeout"
+        reason = because(code, model=model, why=death.reason, late=is_late, tail=death.log_tail or "")
         if self._bounds.over:
             return PhaseTimeout("no_time_for_a_plan", why=reason)
-        return (PhaseTimeout if death.kind == "timeout" else ModelError).from_reason(reason)
+        return (PhaseTimeout if is_late else ModelError).from_reason(reason)
 
     def _log(self, name: str) -> str:
         return str(self._run_dir / "logs" / f"{name}.log")

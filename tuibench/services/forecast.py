@@ -191,9 +191,11 @@ def preamble_of(replay: Replay, notes: Sequence[str] = ()) -> Preamble:
 
 
 def _install(name: str, versions: Mapping[str, Any]) -> str:
-    """Return the command that installs an engine; '' if it is installed, or if the journal does not say."""
-    is_missing = name in REGISTRY and name in versions and not versions[name]
-    return REGISTRY[name].install_command if is_missing else ""
+    """Return the command that installs an engine; '' if it is installed, or if no versions are known."""
+    entry = REGISTRY.get(name)
+    if entry is None or not versions or name in versions or entry.package in versions:
+        return ""
+    return entry.install_command
 
 
 def process_words(asked: ProfileSpec) -> str:

@@ -33,6 +33,11 @@ def _wait_longer(fields: Fields) -> str:
     return f"{way}; --share-host measures concurrently"
 
 
+def _wait_or_tail(fields: Fields) -> str:
+    """Return the remedy for a timeout; otherwise the last output of the process."""
+    return "--timeout 2 waits twice as long" if fields["late"] else show(fields["tail"], 500)
+
+
 def _no_layer(fields: Fields) -> str:
     if not fields["part"]:
         return str(fields["why"])
@@ -60,13 +65,13 @@ RUN_ERRORS: dict[str, MessageAndHint] = {
         _START_AGAIN,
     ),
     "samples_not_copied": ("samples cannot be copied to {path}: {text}", ""),
-    "reading_died": ("{model}: reading the model failed: {why}", "{tail}"),
-    "making_inputs_died": ("{model}: making inputs failed: {why}", "{tail}"),
+    "reading_died": ("{model}: reading the model failed: {why}", _wait_or_tail),
+    "making_inputs_died": ("{model}: making inputs failed: {why}", _wait_or_tail),
     "no_time_for_a_plan": ("--max-time ended before the run was planned ({why})", "give it more time"),
     "no_time_to_measure": ("--max-time ended before anything was measured", "give it more time"),
     "no_layer_measured": (
         _no_layer,
-        lambda fields: "--timeout 2 waits twice as long" if fields["late"] else show(fields["tail"], 500),
+        _wait_or_tail,
     ),
     "layers_not_changed_with": ("layers are not changed with {engine}", "omit -e for a loss profile"),
     "ort_file_has_no_layers": (
