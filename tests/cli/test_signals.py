@@ -212,7 +212,7 @@ def test_worker_killed_from_outside_is_retried_once(shell: Shell) -> None:
     assert code == 0
     document = load(out)["tuibench"]
     assert len(document["cells"][0]["executions"]) == 2
-    assert document["warnings"] == ["died by SIGKILL while timing; repeated once"]
+    assert document["warnings"] == ["the worker died by SIGKILL while timing; repeated once"]
     assert "SIGKILL while timing; repeated once" in err
 
 
