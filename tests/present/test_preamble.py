@@ -17,6 +17,7 @@ from tuibench.present.preamble import (
     model_line,
     preamble_text,
 )
+from tuibench.present.table import wrap_lines
 
 PREAMBLE = Preamble(
     pin="core", cpus=(0, 1, 2, 3, 8), engines=(EngineFact("onnxruntime", "1.31.1", (1, 4), ("AVX512", "VNNI")),),
@@ -41,6 +42,14 @@ def test_preamble_states_everything_before_measuring() -> None:
 def test_missing_engine_is_named_with_its_remedy() -> None:
     missing = EngineFact("openvino", "?", (2,), (), "pip install openvino")
     assert engine_line(missing) == "Engine: openvino is not installed; pip install openvino"
+
+
+def test_preamble_on_a_terminal_breaks_between_words() -> None:
+    free = preamble_text(PREAMBLE).splitlines()
+    bound = preamble_text(PREAMBLE, width=40).splitlines()
+    assert max(map(len, bound)) <= 40 < max(map(len, free))
+    assert " ".join(" ".join(bound).split()) == " ".join(free)
+    assert wrap_lines(["until ±2 % or 30 s"], 9) == ["until", "  ±2 % or", "  30 s"]
 
 
 def test_unread_model_has_no_size() -> None:

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import emit, width
 from tuibench.cli.publication import compared_page, publish
 from tuibench.cli.terminal import Ended, Interruption, Terminal, held_back
 from tuibench.cli.view import View
@@ -182,7 +182,7 @@ class Following:
 
     def _show_plan(self, plan: DryRun, result: RunResult) -> int:
         """Print the plan; if cells must fail, return the exit code that measuring them would have."""
-        emit(dry_run_json(plan) if self._request.json else dry_run_text(plan, self._request.ascii))
+        emit(dry_run_json(plan) if self._request.json else dry_run_text(plan, self._request.ascii, width()))
         if not plan.failed:
             return int(ExitCode.OK)
         return int(ExitCode.SOME_FAILED if plan.cells else ending_code(self._run.replay, result))

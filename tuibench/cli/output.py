@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.text import to_ascii
@@ -90,10 +90,10 @@ def tell_error(error: TuibenchError) -> None:
     tell(f"tuibench: {message_words(error, limit=_MAX_CHARS)}" + (f"\n  {hint}" if hint else ""))
 
 
-def width() -> int | None:
-    """Return the columns of the terminal at stdout; None if it is not a terminal, so that nothing is cut."""
+def width(stream: TextIO | None = None) -> int | None:
+    """Return the columns of the terminal at `stream`, by default stdout; None without a terminal: nothing is cut."""
     try:
-        number = sys.stdout.fileno()
+        number = (stream or sys.stdout).fileno()
         # A pseudo-terminal may have no size.
         return (os.get_terminal_size(number).columns or None) if os.isatty(number) else None
     except (OSError, ValueError):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from tuibench.cli.output import width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
@@ -154,7 +155,8 @@ class View(Generic[Watched]):
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
             known = preamble_of(self.active.replay, self._notes)
-            self.painter.write(preamble_text(replace(known, time=tuple(self._time_lines())), self._ascii))
+            known = replace(known, time=tuple(self._time_lines()))
+            self.painter.write(preamble_text(known, self._ascii, width(sys.stderr)))
 
     def _stand_in_line(self, event: Event) -> None:
         place, words = int(event["place"]), waiting_words(event)

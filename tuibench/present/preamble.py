@@ -18,7 +18,7 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import cut, show
 from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
 from tuibench.present.reason import failure_words, reason_words
-from tuibench.present.table import Column, as_text, table_lines
+from tuibench.present.table import Column, as_text, table_lines, wrap_lines
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -158,9 +158,9 @@ class Preamble:
     """Lines about the expected time of a profile, if known yet."""
 
 
-def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
-    """Return the text for stderr."""
-    return as_text(preamble_lines(preamble), ascii_only)
+def preamble_text(preamble: Preamble, ascii_only: bool = False, width: int | None = None) -> str:
+    """Return the text for stderr; `width` is that of its terminal, None for a file or a pipe."""
+    return as_text(wrap_lines(preamble_lines(preamble), width), ascii_only)
 
 
 def preamble_lines(preamble: Preamble) -> list[str]:
@@ -250,8 +250,8 @@ class DryRun:
     """Cells that will not be measured because their inputs fail already."""
 
 
-def dry_run_text(plan: DryRun, ascii_only: bool = False) -> str:
-    """Return the plan as a table with its totals below."""
+def dry_run_text(plan: DryRun, ascii_only: bool = False, width: int | None = None) -> str:
+    """Return the plan as a table with its totals below, wrapped at the width of a terminal."""
     names = model_names(plan.spec.models)
     rows: list[_Planned] = [(str(i), cell, None) for i, cell in enumerate(plan.cells, 1)]
     rows += [("-", cell, failure) for cell, failure in plan.failed]
@@ -261,8 +261,8 @@ def dry_run_text(plan: DryRun, ascii_only: bool = False) -> str:
         *_PLANNED,
         Column("memory", "memory", 0, lambda row: _memory(plan, row[1]), right=True, instead=_why_failed),
     )
-    lines = [*table_lines(columns, rows, None), "", *_totals(plan), *(show(note, 500) for note in plan.notes)]
-    return as_text(lines, ascii_only)
+    below = wrap_lines([*_totals(plan), *(show(note, 500) for note in plan.notes)], width)
+    return as_text([*table_lines(columns, rows, None), "", *below], ascii_only)
 
 
 def dry_run_json(plan: DryRun) -> str:

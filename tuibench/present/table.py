@@ -14,6 +14,7 @@ UNKNOWN, NONE = "unknown", "–"
 MAX_CHARS = 400
 """Most characters of a name in a cell."""
 _GAP = "  "
+_INDENT = "  "
 _WIDEST = 60
 """Greatest width of a growing column on the screen."""
 
@@ -276,6 +277,20 @@ def lay_out(columns: Sequence[Column[Any]], room: int, wide: bool = False) -> La
 
 def _wide(column: Column[Any], room: int) -> int:
     return min(column.wide, room // column.part) if column.part else column.wide
+
+
+def wrap_lines(lines: Iterable[str], width: int | None) -> list[str]:
+    """Break lines between words where a terminal would break inside of them; None leaves them unchanged."""
+    if width is None:
+        return list(lines)
+    import textwrap  # 2 ms, needed on a terminal only
+
+    wrapper = textwrap.TextWrapper(
+        max(width, 2 * len(_INDENT)), subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
+    )
+    # A percent sign stays with its number.
+    parts = (wrapper.wrap(line.replace(" %", "\xa0%")) if len(line) > width else [line] for line in lines)
+    return [line.replace("\xa0%", " %") for part in parts for line in part]
 
 
 def as_text(lines: Iterable[str], ascii_only: bool = False) -> str:
