@@ -98,7 +98,7 @@ DIED = because("died", signal="SIGSEGV")
         (because("more_time_out_of_range", subject="--by", given=0.0, most_s=60),
          "--by 0.0 s is out of range; give more than 0 s and at most 60 s"),
         (because("making_inputs_died", model="m", why=because("no_answer", s=30.4), late=True, tail="last words"),
-         "m: making inputs failed: no answer within 30 s; --timeout 2 waits twice as long"),
+         "m: making inputs failed: no answer within 30 s; a larger --timeout waits longer; 2 doubles the default"),
         (because("reading_died", model="m", why=DIED, late=False, tail="last words"),
          "m: reading the model failed: died by SIGSEGV; last words"),
         # Forms, profiles, dashboard

@@ -35,7 +35,7 @@ def _wait_longer(fields: Fields) -> str:
 
 def _wait_or_tail(fields: Fields) -> str:
     """Return the remedy for a timeout; otherwise the last output of the process."""
-    return "--timeout 2 waits twice as long" if fields["late"] else show(fields["tail"], 500)
+    return "a larger --timeout waits longer; 2 doubles the default" if fields["late"] else show(fields["tail"], 500)
 
 
 def _no_layer(fields: Fields) -> str:
