@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tuibench.core.model import Reference
+from tuibench.core.reason import Reason
 from tuibench.worker.bundle import Subset, pick, read_bundle, read_dtypes, sidecar_path, write_bundle
+from tuibench.worker.execution import check_outputs
 
 ARRAYS = [
     np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -144,3 +147,21 @@ def test_subset_keeps_its_shape(tmp_path: Path) -> None:
     write_bundle(tmp_path / "b.npz", [{"y": Subset(np.ones(5), (100, 100))}])
     back = read_bundle(tmp_path / "b.npz")[0]["y"]
     assert isinstance(back, Subset) and back.shape == (100, 100) and back.values.tolist() == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [
+        ({"y": np.array([np.nan, np.inf], np.float32), "n": np.array([1])}, Reason("nothing_finite")),
+        ({"y": np.array([np.nan, 1.0], np.float32)}, None),
+        ({"n": np.array([1])}, None),
+        ({"y": np.array([], np.float32)}, None),
+    ],
+)
+def test_agreement_on_nothing_finite_has_a_reason(
+    tmp_path: Path, outputs: dict[str, np.ndarray[Any, Any]], expected: Reason | None
+) -> None:
+    path = str(tmp_path / "reference.npz")
+    write_bundle(path, [outputs])
+    check = check_outputs(outputs, Reference(path, 0.0, 1e-3), "f32")
+    assert (check.state, check.reason) == ("agrees", expected)

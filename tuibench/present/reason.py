@@ -465,6 +465,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "other_count": "{items} items instead of {expected}",
     "other_shape": "shape [{shape}] instead of [{expected}]",
     "other_type": "type {type} instead of {expected}",
+    "nothing_finite": "but every output is NaN or infinite",
     "nan_on_one_side": "NaN or infinity on one side only",
     # Two operands
     "operand_without_value": "one operand has no value",

@@ -207,6 +207,12 @@ class Difference:
     reason: Reason | None = None
 
 
+def is_nothing_finite(arrays: Mapping[str, Any]) -> bool:
+    """Return whether there are floating-point arrays and every value of them is NaN or infinite."""
+    floats = [one for one in arrays.values() if isinstance(one, np.ndarray) and one.dtype.kind == "f" and one.size]
+    return bool(floats) and not any(np.isfinite(one).any() for one in floats)
+
+
 def differs(difference: float, tolerance: float, reference_difference: float) -> bool:
     """Return whether outputs differ by more than the precision, or the reference itself, allows."""
     return not difference <= max(tolerance, _REORDERING * reference_difference)

@@ -17,7 +17,7 @@ from tuibench.core.reason import Reason
 from tuibench.engines.protocol import Bound, Engine, EngineRefusal, Feed, IoUnavailable, LoadSettings, ReadBack, Session
 from tuibench.worker import isolation, loading
 from tuibench.worker import recording as reduction
-from tuibench.worker.bundle import compare, differs, read_bundle, read_dtypes
+from tuibench.worker.bundle import compare, differs, is_nothing_finite, read_bundle, read_dtypes
 from tuibench.worker.drive import Outcome, Ready, least_iterations, load_drive
 from tuibench.worker.job import Job
 from tuibench.worker.loading import Share
@@ -37,11 +37,13 @@ def check_outputs(outputs: dict[str, Any], reference: Reference, precision: str 
     if not outputs:
         return Check("unchecked", None, None, Reason("no_outputs"))
     tolerance = max(reference.tolerance, _REDUCED_TOLERANCE) if precision in _REDUCED else reference.tolerance
-    found = compare(read_bundle(reference.file)[0], outputs, read_dtypes(reference.file))
+    expected = read_bundle(reference.file)[0]
+    found = compare(expected, outputs, read_dtypes(reference.file))
     wrong = differs(found.value, tolerance, reference.difference or 0.0)
     # Incomparable outputs have no figure: JSON has no infinity, and the reason explains more.
     value = found.value if math.isfinite(found.value) else None
-    return Check("differs" if wrong else "agrees", value, tolerance, found.reason)
+    reason = found.reason or (Reason("nothing_finite") if is_nothing_finite(expected) else None)
+    return Check("differs" if wrong else "agrees", value, tolerance, reason)
 
 
 def peak_bytes() -> int | None:
