@@ -41,7 +41,7 @@ DIED = because("died", signal="SIGSEGV")
         (because("target_unwritable", path="a/b", text="No such file or directory", missing=True),
          "a/b cannot be written: no such file or directory; make its directory first"),
         (because("target_unwritable", path="a\tb", text="", missing=False),
-         "a\\tb cannot be written: ; choose another file with -x"),
+         "a\\tb cannot be written: ; choose another file"),
         (because("child_died", task="inspect", file="m.onnx", why=DIED, tail="last words"),
          "m.onnx: reading the model failed: died by SIGSEGV; last words"),
         (because("child_died", task="fetch", file="m.onnx", why=DIED, tail=None),

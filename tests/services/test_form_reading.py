@@ -94,13 +94,15 @@ def test_remote_model_is_fetched_later_without_error() -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ("-b 4", "-b is not allowed here"),
+        ("-b 4", "-b has a field of its own"),
+        ("--dim x=4", "--dim has a field of its own"),
+        ("--quick", "--quick has a field of its own"),
         ("--detach", "--detach is not allowed here"),
         ("stray", "stray is not a flag"),
         ("--nope", "unknown flag --nope"),
         ("'open", "cannot be read"),
         ("--inputs gone.npz", "gone.npz"),
-        ("--executions 3 --target 1", "--target is not allowed here"),
+        ("--executions 3 --target 1", "--target has a field of its own"),
     ],
 )
 def test_flags_unsupported_by_form_are_refused(flags: str, words: str) -> None:

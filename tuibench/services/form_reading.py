@@ -188,6 +188,11 @@ def _take_effort(reading: Reading, values: FormValues) -> None:
             reading.words.append(f"--{values.effort}")
 
 
+def _why_refused(setting: Setting) -> str:
+    has_field = setting.place is not None or setting.name in _SPECIAL
+    return f"{setting.flags[0]} {'has a field of its own' if has_field else 'is not allowed here'}"
+
+
 def _take_flags(reading: Reading, text: str) -> None:
     """Read further flags; reject those of settings with a field."""
     known = benchmark_setting.by_name()
@@ -200,9 +205,9 @@ def _take_flags(reading: Reading, text: str) -> None:
     except UsageError as error:
         reading.errors["flags"] = error_line(error)
         return
-    strange = [known[name].flags[0] for name in found if not known[name].is_further]
+    strange = [known[name] for name in found if not known[name].is_further]
     if words or strange:
-        what = f"{strange[0]} is not allowed here" if strange else f"{show(words[0], 40)} is not a flag"
+        what = f"{show(words[0], 40)} is not a flag" if words else _why_refused(strange[0])
         reading.errors["flags"] = f"{what}; such as --seed 1 or --inputs FILE.npz"
         return
     reading.fields |= found

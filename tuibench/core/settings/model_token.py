@@ -71,9 +71,10 @@ def resolve_model(
 
 def resolve_inputs(path: str) -> str:
     """Return the absolute path; raise UsageError unless it is a regular file (the flag is wrong, not the model)."""
-    absolute = _absolute(path, _INPUTS)
-    _require_regular(path, _INPUTS)
-    return absolute
+    # In a form no shell expands it.
+    expanded = os.path.expanduser(path) if path.startswith("~/") else path
+    _require_regular(expanded, _INPUTS)
+    return _absolute(expanded, _INPUTS)
 
 
 def _absolute(path: str, role: _FileRole) -> str:

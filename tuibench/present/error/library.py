@@ -32,6 +32,11 @@ def _type_one(fields: Fields) -> str:
     return f"type the id of one: {', '.join(fields['names'])}" + (f" and {more} more" if more else "")
 
 
+def _named(fields: Fields) -> str:
+    """Return the text that named a run; the dashboard passes whole ids, which nobody types."""
+    return short_id(fields["given"]) if fields["given"] == fields["run"] else show(fields["given"], 40)
+
+
 def _running(fields: Fields) -> str:
     ids = fields["ids"]
     return f"{', '.join(map(short_id, ids))} {'is' if len(ids) == 1 else 'are'} still running"
@@ -79,9 +84,7 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     "original_removed": ("the original of {given:40} was removed", "tuibench trash list shows the removals"),
     "in_trash": ("{given:40} is in the trash", _TO_RESTORE),
     "run_not_in_store": (
-        lambda fields: (
-            f"{show(fields['given'], 40)} is a run that is not in the store: it is {state_words(fields['state'])}"
-        ),
+        lambda fields: f"{_named(fields)} is a run that is not in the store: it is {state_words(fields['state'])}",
         _with_run,
     ),
     "without_measurements": ("{given:40} has no measurements", _with_run),
@@ -110,7 +113,7 @@ LIBRARY_ERRORS: dict[str, MessageAndHint] = {
     "target_read_only": ("{path} is read-only", "make it writable or give another name"),
     "target_unwritable": (
         lambda fields: f"{show(fields['path'])} cannot be written: {_lowered(fields['text'])}",
-        lambda fields: "make its directory first" if fields["missing"] else "choose another file with -x",
+        lambda fields: "make its directory first" if fields["missing"] else "choose another file",
     ),
     "copy_unwritable": (
         lambda fields: f"{show(fields['path'], 120)} cannot be written: {_lowered(fields['text'])}",

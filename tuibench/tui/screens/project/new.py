@@ -169,7 +169,7 @@ class NewProjectScreen(Page):
         if not isinstance(self.focused, Input):
             self.column.focus_field("model")
         elif wanted:
-            self.say("cannot use this model: see the path field", "bad")
+            self.say("cannot use this model: see its field", "bad")
         self.column.fields["model"].show_error(error_line(error))
         self._show_summary()
 
