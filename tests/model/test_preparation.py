@@ -209,7 +209,7 @@ def test_nan_in_inputs_from_a_file_is_noted(tmp_path: Path) -> None:
 
 def test_invalid_request_raises_before_anything_runs(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,))
-    with refused(UsageError, "dim_unknown", subject="--dim", dim="depth"):
+    with refused(UsageError, "dim_unknown", subject="--dim depth:", dim="depth"):
         bench.prepare(dims=(("depth", (3,)),))
     assert not bench.runs
 

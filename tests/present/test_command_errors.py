@@ -76,7 +76,10 @@ def test_length_without_a_free_dim_names_the_dims() -> None:
     assert message_words(error) == "-seq_len 8: no free dim for a sequence length (its dims: batch, x:2)"
     assert message_words(error, beside=True).startswith("no free dim")
     fixed = Layout((Port("x", "tensor", "float32", (1, 3)),)).settable_dims()
-    assert message_words(TuibenchError("dim_unknown", dim="q", dims=fixed)) == "q: the model has no such dim"
+    assert (
+        message_words(TuibenchError("dim_unknown", subject="--dim q:", dims=fixed))
+        == "--dim q: the model has no such dim"
+    )
 
 
 def test_limit_of_open_files_is_read_when_raised_and_kept_when_passed_on() -> None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
 from tuibench.core.reason import Reason, because
+from tuibench.core.text import show
 from tuibench.core.value import dataclass
 
 # Names that exporters number themselves; they do not show which dims agree.
@@ -91,12 +92,12 @@ class Layout:
                 for axis, dim in enumerate(port.shape or ())
                 if dim == address
             )
-        found = self.find_axis(address)
+        found, subject = self.find_axis(address), f"{flag} {show(address, 60)}:"
         if isinstance(found, str):
             return (found,)
         if isinstance(found, int):
-            raise UsageError("dim_fixed", subject=flag, dim=address, fixed=found, dims=self.settable_dims())
-        raise UsageError("dim_unknown", subject=flag, dim=address, dims=self.settable_dims())
+            raise UsageError("dim_fixed", subject=subject, dim=address, fixed=found, dims=self.settable_dims())
+        raise UsageError("dim_unknown", subject=subject, dim=address, dims=self.settable_dims())
 
     def find_axis(self, address: str) -> int | str | None:
         """Return the key or fixed size of INPUT:AXIS; None if no input has that axis."""

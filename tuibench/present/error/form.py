@@ -12,12 +12,6 @@ def _similar(fields: Fields) -> str:
     return f"such as {names}" if names else "give its number (#), the name of one of its nodes, or of its weight"
 
 
-def _field(fields: Fields) -> str:
-    field, why = show(fields["field"]), show(fields["why"], 500)
-    # The message about a dim names it already.
-    return why if why.startswith(f"{field}: ") else f"{field}: {why}"
-
-
 def _unlike(fields: Fields) -> str:
     return f"{' and '.join(show(kind) or 'a benchmark' for kind in fields['kinds'])} cannot be compared"
 
@@ -30,7 +24,7 @@ def _empty(fields: Fields) -> str:
 
 FORM_ERRORS: dict[str, MessageAndHint] = {
     # Forms
-    "form_field": (_field, ""),
+    "form_field": ("{field}: {why}", ""),
     "too_many_models": (
         "this benchmark has {count} models; the form takes two",
         "rerun it without changes, or in the shell",

@@ -118,8 +118,8 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "not_a_dim_list": ("takes NAME=LIST, not '{given:60}'", "such as --dim height=224,320"),
     "dim_twice": ("{name:60} is given twice", "a profile has one of each"),
     "dim_list_twice": ("{name:60} is given twice", "give all its values in one list: NAME=32,64"),
-    "dim_fixed": ("{dim:60}: the model fixes this dim to {fixed}", "{dims}"),
-    "dim_unknown": ("{dim:60}: the model has no such dim", "{dims}"),
+    "dim_fixed": ("the model fixes this dim to {fixed}", "{dims}"),
+    "dim_unknown": ("the model has no such dim", "{dims}"),
     "dim_conflict": ("this dim was also given as {other}", _GIVE_ONE),
     "no_free_length": (_no_free_length, ""),
     # Batch
