@@ -102,8 +102,6 @@ DIED = because("died", signal="SIGSEGV")
         (because("reading_died", model="m", why=DIED, late=False, tail="last words"),
          "m: reading the model failed: died by SIGSEGV; last words"),
         # Forms, profiles, dashboard
-        (because("form_field", field="foo", why=error_text("foo: the model has no such dim")),
-         "foo: the model has no such dim"),
         (because("form_field", field="cores", why=error_text("takes 1 to 2")), "cores: takes 1 to 2"),
         (because("not_one_of", subject="--value", given="pie", allowed=["log", "values"]),
          "--value takes log or values, not 'pie'"),

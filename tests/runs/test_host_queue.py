@@ -149,6 +149,7 @@ def test_oldest_ticket_is_first_in_any_polling_order(name: str, holder: subproce
     early.start()
     until(lambda: find_tickets(name) == [ticket(2), ticket(3)], "both in line")
     until(lambda: 2 in places[3], "the later one sees the earlier one before it")
+    until(lambda: bool(places[2]), "the earlier one has told its place")
     holder.kill()
     until(lambda: order == [2], "the older one measures")
     released.set()
