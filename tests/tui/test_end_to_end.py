@@ -33,13 +33,14 @@ def focused(text: str) -> list[str]:
 
 
 def go_to(terminal: RealTerminal, label: str) -> None:
-    """Move to the named field, one key at a time."""
+    """Move to the named field, one key at a time; a frame read in parts shows two marks, the old and the new one."""
     for _ in range(40):
+        terminal.until(lambda text: len(focused(text)) == 1, "one place has the focus")
         before = focused(terminal.text)
         if any(row.startswith(f">{label}") for row in terminal.rows):
             return
         terminal.press("up")
-        terminal.until(lambda text, before=before: focused(text) not in ([], before), "the focus moves")  # type: ignore[misc]
+        terminal.until(lambda text, before=before: focused(text) != before, "the focus moves")  # type: ignore[misc]
     raise AssertionError(f"there is no field {label}\n{terminal.text}")
 
 
