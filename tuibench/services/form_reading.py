@@ -208,7 +208,7 @@ def _take_flags(reading: Reading, text: str) -> None:
     strange = [known[name] for name in found if not known[name].is_further]
     if words or strange:
         what = f"{show(words[0], 40)} is not a flag" if words else _why_refused(strange[0])
-        reading.errors["flags"] = f"{what}; such as --seed 1 or --inputs FILE.npz"
+        reading.errors["flags"] = f"{what}; this line takes flags such as --seed 1"
         return
     reading.fields |= found
     reading.words += split
