@@ -96,7 +96,7 @@ class Photographer:
         await self._press("escape", "1", until="Benchmarks (3)")
         await self._press("R", until="same as  tuibench")
         self._take("form")
-        await self._press("ctrl+r", until="2 runs")
+        await self._press("ctrl+r", until="2 execs")
         await self._until("▶")
         self._take("run")
         await self._press("X", "y", until="cancelled")
