@@ -98,6 +98,13 @@ def test_failed_point_is_exported_as_three_texts_and_read_back(tmp_path: Path) -
         assert found.fields["place"].startswith("tuibench.points[0].failure")
 
 
+def test_failure_of_a_cell_is_an_object_only(tmp_path: Path) -> None:
+    def change(document: Any) -> None:
+        document["tuibench"]["cells"][0]["failure"] = ["inputs", "inputs", "no room"]
+
+    assert refusal(tmp_path, change).fields["place"] == "tuibench.cells[0].failure"
+
+
 def test_numbers_unsupported_by_json_are_restored(tmp_path: Path) -> None:
     cell = build.ok_cell(load_ms=math.inf, pooled=build.pooled(std=math.nan, mean=math.inf), executions=())
     again = taken(tmp_path, build.run(cell))

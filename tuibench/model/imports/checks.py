@@ -300,9 +300,6 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
     if kind is Reason:
         # The coded form is the store's own; a file could put anything into it.
         return _require([str], value, place) or _EMPTY
-    if kind is Failure and type(value) is list:
-        # A point's failure is exported as kind, phase and message; `Point.upgrade` reads it.
-        return _restore_list((str, str, str), value, place, reasons)
     if kind is run.Comparison:
         return upgraded(kind, _restore_fields(ExportedComparison, value, place, reasons))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
@@ -347,7 +344,9 @@ def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str
 
 @lru_cache(maxsize=64)
 def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind)
+    # A point's failure is exported as kind, phase and message; `Point.upgrade` reads it.
+    return hints | {"failure": tuple[str, str, str] | None} if kind is model.Point else hints
 
 
 def _given(value: Any) -> dict[str, Any]:
