@@ -9,7 +9,7 @@ from tuibench.core.cell import CellResult, Estimate, best_by_metric, main_number
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import names_by_sha256, varying_axes
 from tuibench.core.profile import ALREADY_INT8, LAYER, LayerLoss, LossProfile, PerformanceProfile, Profile
-from tuibench.core.reason import Reason, Verdict
+from tuibench.core.reason import Failure, Reason, Verdict
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 
@@ -37,11 +37,7 @@ def cells_headline(
     missing = {status: count for status in _MISSING if (count := sum(c.status == status for c in cells))}
     if not able:
         failed = [c.failure for c in cells if c.failure is not None]
-        first = (
-            replace(failed[0], message=_cut_fields(cause) if (cause := failed[0].message) else None, log_tail=None)
-            if failed
-            else None
-        )
+        first = _shortened(failed[0]) if failed else None
         return Headline(missing=missing, cells=len(cells), failure=first, more_failures=max(len(failed) - 1, 0))
     best = best_by_metric(able)
     axes = varying_axes(c.asked for c in cells)
@@ -176,6 +172,10 @@ def _proxy_facts(found: LossProfile) -> ProfileFacts:
 
 def _name(layer: LayerLoss) -> str:
     return _cut(layer.weight or layer.name or layer.id)
+
+
+def _shortened(failure: Failure) -> Failure:
+    return replace(failure, message=_cut_fields(failure.message) if failure.message else None, log_tail=None)
 
 
 def _cut_fields(reason: Reason) -> Reason:
