@@ -52,11 +52,11 @@ ROOMS = {
     ),
     "model/download": Room(deferred=("huggingface_hub",)),
     "model/imports": Room(),
-    # The entry of the worker with its protocol; of the engines only their capabilities.
+    # The start of the worker with its protocol; of the engines only their capabilities and installations.
     "runs": Room(
         ours=(
-            *("stats", "host", "host/facts", "host/cpu", "worker/main", "worker/job"),
-            *("engines/protocol", "engines/factory"),
+            *("stats", "host", "host/facts", "host/cpu", "worker/start", "worker/job"),
+            *("engines/protocol", "engines/factory", "engines/installation"),
         )
     ),
     "store": Room(third=("tinydb",)),
@@ -64,7 +64,7 @@ ROOMS = {
     "present": Room(ours=("stats",), third=("rich",)),
     "services": Room(
         ours=(
-            *("store", "store/directories", "runs", "present", "stats", "engines/factory"),
+            *("store", "store/directories", "runs", "present", "stats", "engines/factory", "engines/installation"),
             *("host", "host/facts", "host/cpu", "host/checkup"),
         )
     ),
@@ -81,7 +81,7 @@ ROOMS = {
 """The longest key that is a prefix of a file's path is its room."""
 
 ROOTS = ("runner", "child")
-"""Composition roots import nothing else of ours, because a spawned worker imports its parent's main module again."""
+"""Composition roots import nothing else of ours at their top, so that they hear signals before any import."""
 
 WORKER_SIDE = ("core", "stats", "host", "engines", "worker")
 WORKER_PYTHON = (3, 10)

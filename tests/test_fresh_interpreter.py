@@ -18,12 +18,11 @@ SAMPLE = PACKAGE / "data" / "samples" / "tiny.onnx"
 REPORT = "\nimport json, sys\nprint('modules:' + json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
 
 STARTS = {
-    # A worker imports the main module of its runner again.
+    # Signals are handled before anything else is imported.
     "processes": "import tuibench.runner, tuibench.child",
     # Thread variables are set before numpy and the engine are imported.
     "worker": "import tuibench.worker.main, tuibench.worker.stream_process",
     "runner": "import tuibench.runs.session",
-    # Signals are handled before anything else is imported.
     "signals": "import tuibench.cli.main",
     "version": "from tuibench.cli.main import main; main(['--version'])",
     "command's help": "from tuibench.cli.main import main; main(['doctor', '--help'])",

@@ -159,7 +159,7 @@ def test_a_forbidden_import_is_reported(path: str, source: str, complaint: str) 
         ),
         ("host/facts.py", "from tuibench.host.cpu import read\n"),
         ("host/cpu.py", "def f():\n    import cpuinfo\n"),
-        ("runs/x.py", "from tuibench.worker import main\nfrom tuibench.engines.factory import names\n"),
+        ("runs/x.py", "from tuibench.worker import start\nfrom tuibench.engines.factory import names\n"),
         ("engines/openvino.py", "import numpy\ndef f():\n    import openvino.properties\n"),
         (
             "runner.py",

@@ -1,4 +1,4 @@
-"""Runner process: reads a request from stdin, runs it and writes its journal. Workers import this file too."""
+"""Runner process: reads a request from stdin, runs it and writes its journal."""
 
 from __future__ import annotations
 

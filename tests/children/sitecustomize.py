@@ -197,5 +197,5 @@ if VARIABLE in os.environ:
         _repeat_or_record(sys.orig_argv[-1], os.environ[VARIABLE])
     if any(part.split(".")[0] == "tuibench" for part in sys.orig_argv[1:4]):
         _keep_dataclasses(os.environ[VARIABLE], "-".join(sys.orig_argv[1:4]))
-    elif sys.orig_argv[-1] == "--multiprocessing-fork":
+    elif sys.orig_argv[-1] == "tuibench.worker.main":
         _keep_dataclasses(os.environ[VARIABLE], "worker")

@@ -206,7 +206,7 @@ def test_dead_runner_is_named_and_leaves_no_worker(shell: Shell, stage: Start, w
 def test_worker_killed_from_outside_is_retried_once(shell: Shell) -> None:
     process = start(shell, {"latency_us": 300}, *FAKE, "--executions", "2", "-t", "1", "-w", "0.05", "--json")
     shell.wait_for("progress", phase="timed")
-    for pid in shell.pids("multiprocessing.spawn"):
+    for pid in shell.pids("tuibench.worker.main"):
         os.kill(pid, signal.SIGKILL)
     code, out, err, _ = finish(process)
     assert code == 0

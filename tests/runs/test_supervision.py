@@ -152,7 +152,7 @@ def test_crash_in_a_stream_thread_fails_that_execution(run: Run) -> None:
 
 def _is_worker(process: psutil.Process) -> bool:
     try:
-        return "spawn_main" in " ".join(process.cmdline())
+        return "tuibench.worker.main" in " ".join(process.cmdline())
     except psutil.Error:
         return False
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tests.build import make_cell, make_job
-from tests.conftest import ROOT
 from tuibench.core.cell import Execution
 from tuibench.core.record import from_plain, to_plain
 from tuibench.worker.bundle import write_bundle
 from tuibench.worker.job import Assembler, encode
+from tuibench.worker.start import start_command, start_environment
 
 
 @pytest.mark.slow
@@ -29,12 +29,11 @@ def test_fake_engine_worker_measures_in_the_old_interpreter(
     write_bundle(bundle, [{"x": np.zeros(2, dtype=np.float32)}])
     job = make_job(tmp_path, bundle, make_cell(scenario=scenario, streams=streams), streams=streams)
     done = subprocess.run(
-        [str(python310), "-m", "tuibench.worker.main"],
-        input=encode({"job": to_plain(job)}),
+        start_command("tuibench.worker.main", str(python310)),
+        input=encode({"job": to_plain(job), "parent": os.getpid()}),
         capture_output=True,
         env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
+            **start_environment(str(python310)),
             "TUIBENCH_FAKE": json.dumps({"default": {"latency_us": latency_us}}),
         },
         timeout=60,

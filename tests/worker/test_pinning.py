@@ -47,7 +47,7 @@ def test_onnxruntime_threads_run_on_the_cpus_of_their_pinning(tmp_path: Path, pi
         if frame["f"] == "progress" and not seen:
             # Detached runners of other tests may wait here to be reaped.
             alive = [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
-            worker = next(p for p in alive if "spawn_main" in " ".join(p.cmdline()))
+            worker = next(p for p in alive if "tuibench.worker.main" in " ".join(p.cmdline()))
             seen.append((worker.pid, masks(worker.pid)))
 
     execution = Supervision(job, Bounds(1.0, None), StopSwitch(), look, 0).carry_out()

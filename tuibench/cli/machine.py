@@ -12,7 +12,6 @@ from typing import Any, TextIO
 from tuibench.cli.output import AS_ASCII, emit, width
 from tuibench.cli.parser import ASCII, JSON, Action, switch
 from tuibench.cli.terminal import Interruption
-from tuibench.core import engine
 from tuibench.core.stored import StoreReport
 from tuibench.present.doctor import render_doctor, store_json, store_report
 from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
@@ -21,9 +20,9 @@ from tuibench.services.api import Services
 
 def run(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Examine the machine and print the findings; they do not change the exit code."""
-    from tuibench.services.machine import ask_engines, describe_terminal  # lazy: --help must not pay for it
+    from tuibench.services.machine import describe_terminal  # lazy: --help must not pay for it
 
-    facts = services.machine.fitness(ask_engines(engine.names()), describe_terminal(sys.stdout))
+    facts = services.machine.fitness(services.machine.ask_engines(), describe_terminal(sys.stdout))
     report(facts, sys.stdout, as_json=args.json, private=args.include_private)
 
 

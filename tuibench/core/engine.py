@@ -1,10 +1,26 @@
-"""Engines, which execute models. Each is declared here once; `engines/factory.py` makes them."""
+"""Engines, which execute models. Each is declared here once; `engines/factory.py` makes them.
+
+An engine's id is its name, or name and release such as `onnxruntime@1.27.0` for one that has an interpreter of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from tuibench.core.value import dataclass
+
+FIXED = "fixed"
+SYMBOLIC = "symbolic"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelForm:
+    """The form of a model's copy for an engine that does not take every file."""
+
+    dims: str
+    """FIXED: every dim is a number; SYMBOLIC: every dim of an input has a name."""
+    highest_opset: int | None = None
+    highest_ir: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +42,18 @@ class EngineEntry:
     """True if it runs models made by tuibench: roofs, the effect of zeros, INT8 forms and changed layers."""
     hidden: bool = False
     """True for the engine for tests and screenshots, which is not offered."""
+    own_release: str = ""
+    """The release that is installed by default, if the engine always has an interpreter of its own; else ''."""
+    lowest_release: str = ""
+    """The oldest release that can be installed beside others; '' if there is only `own_release`."""
+    model_form: ModelForm | None = None
+    """The form in which it takes models; None for the user's file as it is."""
 
     @property
     def install_command(self) -> str:
-        """The command that installs its package."""
+        """The command that installs it."""
+        if self.own_release:
+            return f"tuibench engines install {self.name}"
         return f"pip install 'tuibench[{self.extra}]'" if self.extra else f"pip install {self.package}"
 
 
@@ -43,8 +67,16 @@ REGISTRY: dict[str, EngineEntry] = {
             module="tuibench.engines.onnxruntime",
             layer_timer="tuibench.model.profile.layers",
             runs_ours=True,
+            lowest_release="1.15",
         ),
-        EngineEntry("openvino", "ov", package="openvino", extra="openvino", module="tuibench.engines.openvino"),
+        EngineEntry(
+            "openvino",
+            "ov",
+            package="openvino",
+            extra="openvino",
+            module="tuibench.engines.openvino",
+            lowest_release="2024.0",
+        ),
         EngineEntry(
             "fake",
             "fake",
@@ -68,6 +100,42 @@ DEFAULT = "onnxruntime"
 """The default engine; also computes the reference outputs."""
 
 
+def split_id(engine_id: str) -> tuple[str, str]:
+    """Return the name and the release of an id; '' for the release of tuibench's own interpreter."""
+    name, _, release = engine_id.partition("@")
+    return name, release
+
+
+def spell_id(text: str) -> str:
+    """Return an id as it is stored, from `NAME`, `NAME@RELEASE` or `NAME==RELEASE`."""
+    return text.strip().replace("==", "@", 1)
+
+
+def entry_of(engine_id: str) -> EngineEntry | None:
+    """Return the declaration of an engine, by its name or id; None for an unknown one."""
+    return REGISTRY.get(split_id(engine_id)[0])
+
+
+def is_apart(engine_id: str) -> bool:
+    """Return whether an engine has an interpreter of its own."""
+    entry = entry_of(engine_id)
+    return bool(split_id(engine_id)[1]) or (entry is not None and bool(entry.own_release))
+
+
+def full_id(engine_id: str) -> str:
+    """Return the id with the release that is meant; an engine of tuibench's own interpreter has none."""
+    entry, release = entry_of(engine_id), split_id(engine_id)[1]
+    return f"{entry.name}@{entry.own_release}" if entry is not None and not release and entry.own_release else engine_id
+
+
+def install_command(engine_id: str) -> str:
+    """Return the command that installs an engine; '' for an unknown one."""
+    entry, release = entry_of(engine_id), split_id(engine_id)[1]
+    if entry is None:
+        return ""
+    return f"tuibench engines install {engine_id}" if release else entry.install_command
+
+
 def names(*, hidden: bool = False) -> tuple[str, ...]:
     """Return the engines of this version."""
     return tuple(one.name for one in REGISTRY.values() if one.module and (hidden or not one.hidden))
@@ -79,5 +147,10 @@ def timed(*, hidden: bool = False) -> tuple[str, ...]:
 
 
 def short_names(engines: Iterable[str]) -> str:
-    """Return the names of engines for a narrow column: ort|ov."""
-    return "|".join(REGISTRY[name].short if name in REGISTRY else name for name in engines)
+    """Return the names of engines for a narrow column: ort|ov, ort@1.27.0."""
+    return "|".join(map(_short_name, engines))
+
+
+def _short_name(engine_id: str) -> str:
+    entry = entry_of(engine_id)
+    return engine_id if entry is None else entry.short + engine_id.removeprefix(entry.name)

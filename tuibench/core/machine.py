@@ -49,6 +49,11 @@ class Places:
     config: Path
 
     @property
+    def engines(self) -> Path:
+        """One directory per engine with an interpreter of its own."""
+        return self.data / "engines"
+
+    @property
     def runs(self) -> Path:
         """One directory per run."""
         return self.state / "runs"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.engine import REGISTRY
+from tuibench.core.engine import install_command
 from tuibench.core.record import to_plain
 from tuibench.core.units import count_of, cpu_ranges, short, size
 from tuibench.core.value import dataclass
@@ -192,7 +192,7 @@ def _see_engines(facts: Facts) -> Mapping[str, str] | None:
     if not missing:
         return None
     reasons = "; ".join(f"{engine['name']}: {engine['error'] or 'no reason given'}" for engine in missing)
-    commands = "; ".join(REGISTRY[engine["name"]].install_command for engine in missing)
+    commands = "; ".join(install_command(engine["name"]) for engine in missing)
     return {"seen": f"cannot be used: {reasons}", "mend": f"where tuibench runs: {commands}"}
 
 

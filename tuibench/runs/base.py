@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -59,6 +59,8 @@ class Setup:
     """Called when all is measured, before the end event; its result is merged into that event."""
     call: Call = call_child
     """Calls a child process to read the model and to make its inputs."""
+    interpreters: Mapping[str, str] = field(default_factory=dict)
+    """The Python of each engine that has its own."""
     cpu: str = ""
     """CPU model and engine version, the cache key of machine measurements; '' to read them."""
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tuibench.core import engine
 from tuibench.core.cell import Asked, Cell, Execution
 from tuibench.core.engine import IO_CLASSES
+from tuibench.core.errors import TuibenchError
 from tuibench.core.label import name_cell
+from tuibench.core.model import Point
 from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort
 from tuibench.engines import factory
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.control import ControlPoller
+from tuibench.runs.copies import ModelCopies
 from tuibench.runs.job import make_job
 from tuibench.runs.journal import Journal, require_room
 from tuibench.runs.preparation import Prepared
@@ -86,6 +91,10 @@ def slow_calls(asked: Asked, p50_ns: float, effort: Effort) -> Reason:
     return because("slow_calls", cell=name_cell(asked, ("engine", "dims")), call_s=p50_ns / 1e9, executions=count)
 
 
+class _NoCopy(TuibenchError):
+    """The model cannot be brought into the form that an engine takes."""
+
+
 class BenchmarkRun(BaseRun):
     """Rounds of executions, each result durable before the next starts."""
 
@@ -98,6 +107,7 @@ class BenchmarkRun(BaseRun):
         self._schedule = Schedule({}, spec.effort, self._rng)
         self._matching: dict[str, tuple[str, ...]] = {}
         self._reporter = ProgressReporter(setup.journal, self._schedule, spec.effort, self.control)
+        self._copies = ModelCopies(spec, setup.run_dir, setup.call, setup.stop, self.bounds, setup.memory_room)
         self._anchored: Execution | None = None
         """The last anchor execution."""
         self._cut_short = False
@@ -165,7 +175,7 @@ class BenchmarkRun(BaseRun):
 
     def _refuse_early(self, cell: Cell) -> None:
         """Fail a cell without inputs, or whose first inference hung already."""
-        point = next(p for p in self._prepared.points if p.id == cell.point)
+        point = self._point(cell)
         failure = point.failure
         if failure is None and point.id in self._prepared.hung and cell.asked.engine == engine.DEFAULT:
             failure = Failure("timeout", "first", self._prepared.hung[point.id])
@@ -209,14 +219,13 @@ class BenchmarkRun(BaseRun):
     def _take(self, turn: Turn) -> None:
         begin = time.monotonic()
         self.journal.append("execution_start", **_place(turn))
+        pad = self._rng.randrange(1 << 16)
         try:
-            answer = self.setup.execute(
-                self._job(turn),
-                self.bounds,
-                self.setup.stop,
-                lambda frame: self._reporter.hear(turn, frame),
-                self._rng.randrange(1 << 16),
-            )
+            job = self._job(turn)
+            hear = partial(self._reporter.hear, turn)
+            answer = self.setup.execute(job, self.bounds, self.setup.stop, hear, pad)
+        except _NoCopy as refusal:
+            answer = Failure("refused", "load", refusal.reason)
         except OSError as error:
             # No process, no descriptor or no place for its log: fail the execution, not the run.
             answer = Failure("exception", "start", error_text(error.strerror or str(error)))
@@ -269,8 +278,7 @@ class BenchmarkRun(BaseRun):
         pooled = None
         if track.count:
             samples = [_read(e.samples.file) for e in track.executions]
-            point = next(p for p in self._prepared.points if p.id == track.cell.point)
-            pooled = to_plain(pool(track.executions, samples, point.items))
+            pooled = to_plain(pool(track.executions, samples, self._point(track.cell).items))
         self.journal.append("cell_done", cell=track.cell.key, stopped_by=track.stopped_by, pooled=pooled)
 
     def _job(self, turn: Turn) -> Job:
@@ -278,7 +286,17 @@ class BenchmarkRun(BaseRun):
         io, kind = track.io or self.spec.io, self.spec.stream_kind or track.stream_kind
         cpus = setup.cpu_choice.choose(turn.cell.asked.cores)
         room, most = setup.memory_room(), max(self.spec.effort.max_executions, track.most or 0)
-        return make_job(self.spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
+        interpreter = setup.interpreters.get(turn.cell.asked.engine, "")
+        point = self._point(turn.cell)
+        try:
+            path = self._copies.path_of(turn.cell, point)
+        except TuibenchError as error:
+            raise _NoCopy.from_reason(error.reason) from error
+        job = make_job(self.spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
+        return replace(job, model_path=path, interpreter=interpreter)
+
+    def _point(self, cell: Cell) -> Point:
+        return next(p for p in self._prepared.points if p.id == cell.point)
 
 
 def _place(turn: Turn) -> dict[str, Any]:

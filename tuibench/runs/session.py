@@ -6,16 +6,18 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.engine import is_apart, split_id
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.reason import CANCELLED_ON_REQUEST, RUNNER_DIED, Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import LOSS, BenchmarkSpec
+from tuibench.engines.installation import find_installation, require_interpreters
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.facts import read_facts, this_process
 from tuibench.host.kernel_files import Tree
@@ -179,6 +181,7 @@ class RunnerSession:
         process, request, earlier = this_process(), self._request, self._earlier
         env, spec = read_facts(process)["env"], request["spec"]
         versions = {name: version for name, version in process.versions.items() if version}
+        versions |= installed_versions(Path(request.get("engines", "")), spec["engines"])
         start = earlier.start if earlier is not None else {}
         old = start.get("host", {}), start.get("versions", {})
         journal.append(
@@ -229,8 +232,15 @@ class RunnerSession:
             mixed=bool((self._resume or {}).get("mixed")),
             cache=request.get("cache"),
             save=self._save,
+            interpreters=require_interpreters(Path(request.get("engines", "")), request["spec"]["engines"]),
         )
         choose_run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()
+
+
+def installed_versions(root: Path, engines: Sequence[str]) -> dict[str, str]:
+    """Return the release of each engine that has an interpreter of its own, by its id in the specification."""
+    apart = {name: find_installation(root, name) for name in engines if is_apart(name)}
+    return {name: split_id(found.id)[1] for name, found in apart.items() if found is not None}
 
 
 def open_journal(directory: RunDirectory, request: Request) -> tuple[Journal, Replay | None]:

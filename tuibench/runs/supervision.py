@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, Pipe
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from tuibench.core.cell import Execution
 from tuibench.core.errors import signal_name
@@ -20,8 +18,8 @@ from tuibench.core.reason import DIED, KILLED_BY_KERNEL, Failure, Reason, becaus
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.task import Cancelled, StopSwitch, read_tail
-from tuibench.worker import main as worker
 from tuibench.worker.job import Assembler, Job, send
+from tuibench.worker.start import start_command, start_environment
 
 _GRACE_S = 2.0
 _KILL_S = 5.0
@@ -82,15 +80,15 @@ class Supervision:
     def carry_out(self) -> Execution | Failure:
         """Start the worker and wait for its result or failure; raise OutOfTime if the command's deadline passed."""
         oom_before = count_oom_kills()
-        process, outbox = self._start()
+        process, frames = self._start()
         try:
-            timed_out = self._watch(process, outbox)
+            timed_out = self._watch(process, frames)
         except Cancelled:
             _end(process, gently=False)
             raise
         finally:
-            outbox.close()
-            if process.is_alive():
+            os.close(frames)
+            if process.poll() is None:
                 _end(process, gently=False)
         if self._answer is not None:
             return self._with_tail(self._answer)
@@ -98,45 +96,51 @@ class Supervision:
             raise OutOfTime
         if timed_out:
             return self._failure("timeout", because("phase_too_long", limit_s=self._limit_s))
-        return self._death(process.exitcode, count_oom_kills() > oom_before)
+        return self._death(process.returncode, count_oom_kills() > oom_before)
 
-    def _start(self) -> tuple[SpawnProcess, Connection]:
+    def _start(self) -> tuple[subprocess.Popen[bytes], int]:
+        """Start the worker; return it with the descriptor of its frames, which the caller closes."""
         Path(self._job.log_path).touch(mode=0o600)
-        child_inbox, inbox = Pipe(duplex=False)
-        outbox, child_outbox = Pipe(duplex=False)
+        frames, writing = os.pipe2(os.O_CLOEXEC)
         # The size of the environment shifts the stack and affects the speed: draw it anew for each execution.
-        os.environ[_PAD] = "x" * self._pad
-        process = multiprocessing.get_context("spawn").Process(
-            target=worker.main, args=(child_inbox, child_outbox, os.getpid())
-        )
-        process.start()
-        child_inbox.close()
-        child_outbox.close()
+        environment = {**start_environment(self._job.interpreter), _PAD: "x" * self._pad}
         try:
-            send(inbox.fileno(), {"job": to_plain(self._job)})
-        except BrokenPipeError:
-            pass  # the worker is dead already; waiting for it finds the cause
+            process = subprocess.Popen(
+                start_command("tuibench.worker.main", self._job.interpreter),
+                stdin=subprocess.PIPE,
+                stdout=writing,
+                env=environment,
+            )
+        except BaseException:
+            os.close(frames)
+            raise
         finally:
-            inbox.close()
-        return process, outbox
+            os.close(writing)
+        with cast(IO[bytes], process.stdin) as inbox, suppress(BrokenPipeError):
+            # A worker that is dead already cannot read; waiting for it finds the cause.
+            send(inbox.fileno(), {"job": to_plain(self._job), "parent": os.getpid()})
+        return process, frames
 
-    def _watch(self, process: SpawnProcess, outbox: Connection) -> bool:
+    def _watch(self, process: subprocess.Popen[bytes], frames: int) -> bool:
         """Read frames until the worker has ended; return True if a phase exceeded its limit."""
-        fd, open_fds = outbox.fileno(), [outbox.fileno(), process.sentinel]
-        while open_fds:
-            left = self._left_s()
-            if left <= 0:
-                _end(process, gently=True)
-                self._drain(fd)
-                return True
-            ready = self._stop.wait(open_fds, left)
-            if fd in ready and not self._take(fd):
-                open_fds.remove(fd)
-            elif process.sentinel in ready and fd not in ready:
-                open_fds.remove(process.sentinel)
-                self._drain(fd)
-                break
-        process.join(max(0.0, min(_KILL_S, self._deadline - time.monotonic())))
+        handle = os.pidfd_open(process.pid)
+        try:
+            while True:
+                left = self._left_s()
+                if left <= 0:
+                    _end(process, gently=True)
+                    self._drain(frames)
+                    return True
+                ready = self._stop.wait([frames, handle], left)
+                if frames in ready and not self._take(frames):
+                    break
+                if ready == {handle}:
+                    self._drain(frames)
+                    break
+        finally:
+            os.close(handle)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, min(_KILL_S, self._deadline - time.monotonic())))
         return False
 
     def _left_s(self) -> float:
@@ -191,16 +195,17 @@ class Supervision:
         return self._failure("exit", because("worker_ended", exit_code=code))
 
 
-def _end(process: SpawnProcess, *, gently: bool) -> None:
+def _end(process: subprocess.Popen[bytes], *, gently: bool) -> None:
     """Send SIGTERM and after two seconds SIGKILL, or SIGKILL at once."""
     if gently:
         process.terminate()
-        process.join(_GRACE_S)
-    if process.is_alive() and process.pid is not None:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+    if process.poll() is None:
         process.kill()
         with suppress(ProcessLookupError):  # it ended before it had a process group
             os.killpg(process.pid, signal.SIGKILL)
-    process.join()
+    process.wait()
 
 
 def count_oom_kills() -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tuibench.core.cell import Cell
 from tuibench.core.dims import PointRequest, Search, expand
-from tuibench.core.engine import REGISTRY
+from tuibench.core.engine import entry_of, install_command, is_apart
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference, unpacked_bytes
 from tuibench.core.reason import Reason
@@ -192,10 +192,10 @@ def preamble_of(replay: Replay, notes: Sequence[str] = ()) -> Preamble:
 
 def _install(name: str, versions: Mapping[str, Any]) -> str:
     """Return the command that installs an engine; '' if it is installed, or if no versions are known."""
-    entry = REGISTRY.get(name)
-    if entry is None or not versions or name in versions or entry.package in versions:
+    entry = entry_of(name)
+    if entry is None or not versions or name in versions or (entry.package in versions and not is_apart(name)):
         return ""
-    return entry.install_command
+    return install_command(name)
 
 
 def process_words(asked: ProfileSpec) -> str:

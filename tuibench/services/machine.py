@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tuibench.core import engine
-from tuibench.core.engine import REGISTRY, timed
 from tuibench.core.errors import StoreError
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.core.stored import TrashEntry
 from tuibench.engines import factory
+from tuibench.engines.installation import Installation, find_installation, list_installations, require_interpreters
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.checkup import Finding, examine
 from tuibench.host.cpu import read_brand, read_identity
@@ -55,7 +55,8 @@ class MachineFacts:
         """Return the machine and its engines, from files alone; read once, since package versions take 30 ms."""
         with self._reading:
             if self._read is None:
-                self._read = read_machine(self._services.store, engine.names(hidden=self._services.hidden))
+                root = self._services.settings.places.engines
+                self._read = read_machine(self._services.store, engine.names(hidden=self._services.hidden), root)
             return self._read
 
     def topology(self) -> Topology:
@@ -75,15 +76,23 @@ class MachineFacts:
         return read_memory(tree, find_groups(tree)).room_bytes
 
     def check_engines(self, names: Sequence[str]) -> None:
-        """Raise an error for the first name that is no engine of this version; start and import nothing."""
+        """Raise an error for the first name that is no engine of this version, or that is not installed apart.
+
+        Start and import nothing.
+        """
         for name in names:
             factory.check(name)
+        require_interpreters(self._services.settings.places.engines, names)
 
     def examine(self) -> dict[str, Any]:
         """Return the facts of `doctor` with all engines and the terminal; takes a second."""
-
-        engines = ask_engines([one.name for one in self.read().engines])
+        engines = self.ask_engines(hidden=self._services.hidden)
         return self.fitness(engines, describe_terminal(sys.__stdout__ or sys.stdout))
+
+    def ask_engines(self, *, hidden: bool = False) -> Answers:
+        """Return which engines can be used: those beside tuibench, and those installed in their own interpreters."""
+        beside = [name for name in engine.names(hidden=hidden) if not engine.is_apart(name)]
+        return [*ask_engines(beside), *map(_installed, list_installations(self._services.settings.places.engines))]
 
     def fitness(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
         """Return how fit this machine is for measuring, with fixes; sample the noise for half a second."""
@@ -101,8 +110,13 @@ class MachineFacts:
         return facts | {"findings": sorted(found, key=lambda finding: bool(finding["level"] != "harm"))}
 
 
-def read_machine(store: Store, engines: Iterable[str]) -> Machine:
-    """Return the machine for forms; call once, since package versions take 30 ms."""
+def read_machine(store: Store, engines: Iterable[str], root: Path) -> Machine:
+    """Return the machine for forms; call once, since package versions take 30 ms.
+
+    `root` is the directory of the engines that have their own interpreters.
+    """
+    named = list(engines)
+    others = [one.id for one in list_installations(root) if one.id not in map(engine.full_id, named)]
     topology = read_topology(os.sched_getaffinity(0))
     try:
         host = store.known_host_id or ""
@@ -114,17 +128,25 @@ def read_machine(store: Store, engines: Iterable[str]) -> Machine:
         usable_cores=topology.usable_cores,
         node_cores=topology.node_cores,
         isa=tuple(str(name) for name in read_identity(Tree())["isa"] or ()),
-        engines=tuple(_choice(name) for name in engines),
+        engines=tuple(_choice(name, root) for name in (*named, *others)),
         host=host,
     )
 
 
-def _choice(name: str) -> EngineChoice:
-    entry = REGISTRY[name]
-    version = read_versions([entry.package])[entry.package]
-    hint = "" if version else entry.install_command
+def _choice(name: str, root: Path) -> EngineChoice:
+    if engine.is_apart(name):
+        found = find_installation(root, name)
+        version = engine.split_id(found.id)[1] if found is not None else None
+    else:
+        package = engine.REGISTRY[name].package
+        version = read_versions([package])[package]
+    hint = "" if version else engine.install_command(name)
     precisions = factory.capabilities(name).precisions
-    return EngineChoice(name, version is not None, version or "", hint, precisions, name in timed())
+    return EngineChoice(name, version is not None, version or "", hint, precisions, name in engine.timed())
+
+
+def _installed(found: Installation) -> dict[str, Any]:
+    return {"name": found.id, "available": True, "version": engine.split_id(found.id)[1], "error": None}
 
 
 _ENGINES_TIMEOUT_S = 60.0

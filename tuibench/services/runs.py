@@ -152,6 +152,7 @@ class Runs:
             "wait_s": options.wait_s,
             "share_host": options.share_host,
             "host_lock": self._settings.host_lock,
+            "engines": str(self._settings.places.engines),
         }
 
     def _compose(self, spec: BenchmarkSpec, options: RunOptions) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
@@ -297,6 +298,7 @@ class Runs:
             _require_models(request)
         request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": None, "share_host": False}
         request |= {"host_lock": self._settings.host_lock, "store": str(self._settings.places.data)}
+        request["engines"] = str(self._settings.places.engines)
         # It takes a new place in the queue; requests to end the last session do not apply to this one.
         request["ticket"] = _draw_id()
         directory.forget_cancel()

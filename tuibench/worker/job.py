@@ -39,6 +39,8 @@ class Job:
     memory_room_bytes: int | None
     memory_limit_bytes: int | None
     seed: int
+    interpreter: str = ""
+    """The Python of an engine that has its own; '' for that of tuibench."""
     weight_types: tuple[str, ...] = ()
     series_points: int = 64
     """Points of the time series; fewer if a cell may have many executions, because a stored cell is bounded."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from multiprocessing.connection import Connection
 from typing import Any
 
-from tuibench.core.engine import REGISTRY
+from tuibench.core.engine import install_command
 from tuibench.core.errors import EngineError, TuibenchError
 from tuibench.core.reason import OUT_OF_MEMORY, Failure, because
 from tuibench.core.record import from_plain, to_plain
@@ -54,16 +53,18 @@ class Reporter:
         send(self._fd, message)
 
 
-def main(inbox: Connection, outbox: Connection, parent: int) -> None:
-    """Run the one job received from `inbox`."""
-    isolation.die_with_parent(parent)
+def main() -> None:
+    """Run the job received on stdin; frames leave on stdout, which engines cannot reach."""
+    frames = os.dup(1)
+    job_message = receive(0)
+    isolation.die_with_parent(job_message["parent"])
     isolation.ignore_interrupts()
     # Own process group: the runner can end streams with it before they tie themselves to the worker's life.
     os.setpgid(0, 0)
-    job = from_plain(Job, receive(inbox.fileno())["job"])
+    job = from_plain(Job, job_message["job"])
     isolation.redirect_output(job.log_path)
     isolation.prefer_oom_kill()
-    reporter = Reporter(outbox.fileno())
+    reporter = Reporter(frames)
     try:
         reporter.send({"f": "result", "execution": to_plain(carry_out(job, reporter))})
     except BaseException as error:  # process boundary: any error becomes the failure of this execution
@@ -97,7 +98,7 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     try:
         version = engine.start()
     except ImportError as error:
-        command = REGISTRY[asked.engine].install_command
+        command = install_command(asked.engine)
         raise MissingEngine("engine_not_installed", engine=asked.engine, text=str(error), command=command) from error
     isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
 
@@ -138,7 +139,3 @@ def _leave(code: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
-
-
-if __name__ == "__main__":  # an interpreter that `multiprocessing` cannot start: job on stdin, frames on stdout
-    main(Connection(os.dup(0)), Connection(os.dup(1)), os.getppid())

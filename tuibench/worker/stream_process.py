@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter_ns, process_time_ns
@@ -21,9 +20,8 @@ from tuibench.engines.protocol import Engine, LoadSettings
 from tuibench.host.noise import Witness
 from tuibench.worker import isolation, loading
 from tuibench.worker.job import receive, send
+from tuibench.worker.start import start_command
 
-_SAFE_PATH = ("-P",) if sys.version_info >= (3, 11) else ()
-"""Option that keeps the current directory off the import path; Python 3.10 does not have it."""
 _LEAD_NS = 8_000_000
 """Time for every stream to receive a part and to read the machine's state before it begins."""
 
@@ -67,7 +65,7 @@ class ProcessStreams:
 
     def _start(self, job: StreamJob) -> None:
         child = subprocess.Popen(
-            [sys.executable, *_SAFE_PATH, "-m", "tuibench.worker.stream_process"],
+            start_command("tuibench.worker.stream_process"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -233,7 +231,3 @@ def merge_noise(whole: Noise, reports: Sequence[dict[str, Any]]) -> Noise:
         blocks=sum(p.blocks for p in parts),
         reason=next((p.reason for p in parts if p.reason), None),
     )
-
-
-if __name__ == "__main__":
-    main()

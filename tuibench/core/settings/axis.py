@@ -53,7 +53,7 @@ def parse_names(text: str, flag: str, allowed: tuple[str, ...] = ()) -> tuple[tu
     for name in names:
         if allowed and name not in allowed:
             raise UsageError("not_one_of", subject=flag, allowed=allowed, given=name, is_list=True)
-        if not name or not all(c.isascii() and (c.isalnum() or c in "-_.") for c in name):
+        if not name or not all(c.isascii() and (c.isalnum() or c in "-_.@+") for c in name):
             raise UsageError("not_names", subject=flag, given=text)
     return _drop_repeats(names, flag)
 

@@ -23,7 +23,7 @@ def _effort(name: str) -> str:
 _AXES = (
     Setting(
         "engines", "-e --engine LIST", f"engines: {', '.join(engine.names())}", engine.DEFAULT,
-        kind=kinds.NameList((engine.DEFAULT,)), at="engines", many="list", place=Place("Engines"),
+        kind=kinds.EngineList((engine.DEFAULT,)), at="engines", many="list", place=Place("Engines"),
     ),
     Setting(
         "scenarios", "-s --scenario LIST",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
+from tuibench.core.engine import spell_id
 from tuibench.core.errors import UsageError
 from tuibench.core.schema import CORES, LENGTH, SIZE, Range, holds
 from tuibench.core.settings.axis import Axis, parse_integers, parse_names
@@ -312,6 +313,7 @@ class NameList(Text):
         """See Kind."""
         if value is None:
             return self.default
+        value = self._spelled(value)
         asked = {token.strip().lower() for token in value.split(",")}
         for later in self._planned:
             if later in asked:
@@ -322,9 +324,19 @@ class NameList(Text):
         context.notes.extend(said)
         return names
 
+    def _spelled(self, value: str) -> str:
+        return value
+
     def recall(self, value: Any) -> Any:
         """See Kind."""
         return joined(value) or None
+
+
+class EngineList(NameList):
+    """Ids of engines; a release may be written as NAME==RELEASE, too."""
+
+    def _spelled(self, value: str) -> str:
+        return joined(map(spell_id, value.split(",")))
 
 
 @dataclass(frozen=True)

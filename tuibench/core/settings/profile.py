@@ -60,7 +60,7 @@ _ASKED = (
 _SUBJECT = (
     Setting(
         "engine", "-e --engine NAME", "the engine; only onnxruntime reports layer times", "onnxruntime",
-        kind=kinds.NameList(engine.timed()[:1], noun="engine"), at="engines", many="list",
+        kind=kinds.EngineList(engine.timed()[:1], noun="engine"), at="engines", many="list",
         place=Place("Engine"),
     ),
     Setting(

@@ -65,8 +65,21 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     # Engines
     "engine_unsupported": ("engine {engine} is not supported in this version", "engines: {names}"),
     "unknown_engine": ("unknown engine '{engine:40}'", "engines: {names}"),
+    "engine_has_no_releases": ("{engine} has no releases to choose from, got '{given:60}'", "name it as {engine}"),
+    "not_a_release": (
+        "'{given:60}' names no release of {engine}",
+        "write NAME@RELEASE, such as onnxruntime@1.27.0",
+    ),
+    "only_one_release": ("{engine} {release:40} does not run here", "the release that runs is {only}"),
+    "release_too_old": ("{engine} {release:40} is too old", "releases from {lowest} can be installed"),
+    "release_without_layer_times": (
+        "layer times come from the {engine} of tuibench itself, not from release {release:40}",
+        "leave the release out: -e {engine}",
+    ),
     "engine_without_layer_times": ("{engine} reports no layer times", "engines with layer times: {names}"),
     "engine_not_installed": ("{engine} is not installed ({text}); {command}", ""),
+    "copy_died": ("{model} could not be brought into the form that the engine takes: {why}", ""),
+    "engine_apart_missing": ("{engine} is not installed", "{command}"),
     "engine_without_queue": ("{engine} has no queue of its own", ""),
     "engine_always_optimizes": ("{engine} cannot run a model unoptimized", ""),
     "unsupported_precision": ("{engine} has no precision '{precision}' on the CPU; it takes {names:or}", ""),
