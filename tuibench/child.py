@@ -1,6 +1,6 @@
 """Short-lived tasks on untrusted files: a JSON request on stdin, JSON lines on stdout; a crash ends only this process.
 
-python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|layers|roofline|zeros|what_if|weights|loss
+python -m tuibench.child inspect|prepare|adapt|engines|fetch|hash|import|cost|layers|roofline|zeros|what_if|weights|loss
 """
 
 from __future__ import annotations
@@ -97,6 +97,19 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     graph = load_graph(summary.path) if spec.inputs.file is None else None
     points = Preparer(order, summary, graph, trial.run, emit).carry_out()
     return {"points": to_plain(points)}
+
+
+def adapt(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `adapt` {path, form, bundle?, target}: a copy of the model at `target`, in the form that an engine takes."""
+    from pathlib import Path
+
+    from tuibench.core.engine import ModelForm
+    from tuibench.core.record import from_plain
+    from tuibench.model.adaptation import write_copy
+
+    form = from_plain(ModelForm, request["form"])
+    write_copy(request["path"], form, request.get("bundle"), Path(request["target"]))
+    return {"path": request["target"]}
 
 
 def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
@@ -263,6 +276,7 @@ def what_if(request: dict[str, Any], send: Send) -> Any:
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
+    "adapt": adapt,
     "engines": engines,
     "fetch": fetch,
     "hash": hash_files,
@@ -278,6 +292,7 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
 _IMPORTS = {
     "inspect": "tuibench.model.inspection",
     "prepare": "tuibench.model.preparation",
+    "adapt": "tuibench.model.adaptation",
     "cost": "tuibench.model.cost.count",
     "weights": "tuibench.model.loss.change",
     "loss": "tuibench.model.loss.sweep",

@@ -78,6 +78,14 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     ),
     "engine_without_layer_times": ("{engine} reports no layer times", "engines with layer times: {names}"),
     "engine_not_installed": ("{engine} is not installed ({text}); {command}", ""),
+    "operator_too_new": (
+        "{operator} of opset {opset} has no form in opset {highest}, the newest that the engine takes",
+        "export the model with an older opset",
+    ),
+    "operator_not_expanded": (
+        "{operator} cannot be replaced by the simpler operators that it stands for: {text:200}",
+        "export the model with an older opset",
+    ),
     "copy_died": ("{model} could not be brought into the form that the engine takes: {why}", ""),
     "engine_apart_missing": ("{engine} is not installed", "{command}"),
     "engine_without_queue": ("{engine} has no queue of its own", ""),
