@@ -86,7 +86,14 @@ REGISTRY: dict[str, EngineEntry] = {
             hidden=True,
         ),
         EngineEntry("deepsparse", "ds", package="deepsparse"),
-        EngineEntry("executor", "executor"),
+        EngineEntry(
+            "executor",
+            "executor",
+            package="intel-extension-for-transformers",
+            module="tuibench.engines.executor",
+            own_release="1.4.2",
+            model_form=ModelForm(SYMBOLIC),
+        ),
         EngineEntry("torch", "torch", package="torch"),
         EngineEntry("tract", "tract", package="tract"),
     )

@@ -155,7 +155,7 @@ class Measurement:
         self._reporter.enter("first")
         first_ns = loading.time_first_ns(session, self._feeds, self._engine.capabilities.io_classes)
         memory.note("first")
-        if self._engine.capabilities.pins_caller:
+        if self._engine.capabilities.pins_caller or self._back.threads is None:
             self._back = replace(self._back, threads=isolation.count_threads() - threads_before + 1)
         outcome, io = self._in_some_class(session, first_ns, memory)
         memory.note("timed", ours=outcome.recording.bytes)

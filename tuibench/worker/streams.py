@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tuibench.core.cell import Warmup
-from tuibench.engines.protocol import Bound, Queue, Session
+from tuibench.engines.protocol import BadSetting, Bound, Queue, Session
 from tuibench.host.noise import Witness
 from tuibench.stats.stopping import settled
 from tuibench.worker import isolation
@@ -248,18 +248,24 @@ class Streams:
     keep: list[object] = field(default_factory=list)
 
 
-def choose_kind(own_queue: bool, asked: str | None, latency_ns: float) -> str:
-    """Return queue if the engine has one; else threads if a call takes a millisecond or more, else processes."""
+def choose_kind(own_queue: bool, asked: str | None, latency_ns: float, kinds: Sequence[str]) -> str:
+    """Return queue if the engine has one; else threads if a call takes a millisecond or more, else processes.
+
+    An engine whose `kinds` lack that way takes the other one.
+    """
     if own_queue:
         return "queue"
-    return asked or ("threads" if latency_ns >= _PROCESS_BELOW_NS else "processes")
+    if asked is not None and asked not in kinds:
+        raise BadSetting("unsupported_stream_kind", kind=asked, names=list(kinds))
+    wanted = asked or ("threads" if latency_ns >= _PROCESS_BELOW_NS else "processes")
+    return wanted if wanted in kinds else kinds[-1]
 
 
 def drive(ready: Ready) -> Outcome:
     """Measure several streams at once."""
     job = ready.job
     latency_ns = least_latency_ns(ready.bound.calls[0])
-    kind = choose_kind(ready.own_queue, job.stream_kind, latency_ns)
+    kind = choose_kind(ready.own_queue, job.stream_kind, latency_ns, ready.engine.capabilities.stream_kinds)
     if kind == "processes":
         ready.hand_over()
     crowd = max(1.0, job.streams / len(job.cpus))

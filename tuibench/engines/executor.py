@@ -1,0 +1,273 @@
+"""The Executor of Intel's extension for transformers: BERT-like graphs only, in an interpreter of its own.
+
+It aborts the process on graphs that it does not know, so operators are checked before it starts. Its inference holds
+the interpreter's lock: streams are processes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterable, Sequence, Set
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tuibench.core.errors import EngineError
+from tuibench.core.model import Port
+from tuibench.engines.error_words import engine_words
+from tuibench.engines.protocol import (
+    BadSetting,
+    Bound,
+    Capabilities,
+    EngineRefusal,
+    Feed,
+    IoUnavailable,
+    LoadSettings,
+    Queue,
+    ReadBack,
+)
+
+CAPABILITIES = Capabilities(
+    name="executor",
+    precisions=("f32", "bf16"),
+    stream_kinds=("processes",),
+    io_classes=("call",),
+)
+_DISTRIBUTION = "intel-extension-for-transformers"
+_PACKAGE = "intel_extension_for_transformers"
+_COMPILER = f"{_PACKAGE}.transformers.runtime.compile.compile"
+_OWN_VARIABLES = ("ENGINE_", "NE_")
+"""Prefixes of its variables, which change what is computed or write files."""
+_CASTS = {"f32": "native", "engine-default": "native", "bf16": "bf16"}
+_BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
+_DTYPES = {1: "float32", 2: "uint8", 3: "int8", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64"}
+"""Element types by their number in an ONNX file."""
+_WEIGHTS = {"fp32": "float32", "bf16": "bfloat16", "s8": "int8", "u8": "uint8"}
+
+_OPERATORS = frozenset(
+    {
+        *("Add", "Cast", "Concat", "Constant", "ConstantOfShape", "Conv", "CumSum", "DequantizeLinear", "Div"),
+        *("Equal", "Erf", "Expand", "Flatten", "Gather", "GatherElements", "Gemm", "Greater", "Identity", "Less"),
+        *("LogSoftmax", "MatMul", "Mul", "Neg", "Not", "Pow", "QLinearMatMul", "QuantizeLinear", "Range"),
+        *("ReduceMean", "ReduceSum", "Relu", "Reshape", "Resize", "Shape", "Sigmoid", "Slice", "Softmax", "Split"),
+        *("Sqrt", "Squeeze", "Sub", "Tanh", "TopK", "Transpose", "Unsqueeze", "Where"),
+    }
+)
+"""Operators of ONNX that its compiler can turn into kernels, at least in the patterns that it knows."""
+_KERNELS = frozenset(
+    {
+        *("BinaryAdd", "BinaryOp", "Concat", "ConstantOfShape", "Convolution", "CosSin", "DequantizeLinear"),
+        *("EmbeddingBag", "Erf", "Exp", "ExpandIndices", "Gather", "GatherElements", "Gelu", "GroupNorm"),
+        *("InnerProduct", "InnerProductGraph", "Input", "LatRange", "LayerNorm", "LogSoftmax", "Matmul"),
+        *("MergedEmbeddingbag", "MultiHeadAttention", "Onehot", "Output", "PaddingSequence", "PositionIds", "Pow"),
+        *("Quantize", "Range", "ReduceMean", "ReduceSum", "Reorder", "Resampling", "Reshape", "RmsNorm"),
+        *("ScatterElements", "SequenceLength", "Shape", "Sigmoid", "Slice", "SliceMask", "Softmax"),
+        *("SoftmaxGraph", "Split", "Squeeze", "StridedSlice", "TokenTypeIds", "TopK", "Unsqueeze"),
+    }
+)
+"""Its kernels, as release 1.4.2 lists them; it ends the process at any other."""
+
+
+def make() -> ExecutorEngine:
+    """Return the engine; `engines/factory.py` calls it."""
+    return ExecutorEngine()
+
+
+class ExecutorEngine:
+    """Engine that compiles in Python first, where a refusal is an exception, and starts its kernels only then."""
+
+    capabilities = CAPABILITIES
+
+    def environment(self, setting: LoadSettings) -> dict[str, str]:
+        """Return variables for its OpenMP pool, which pins its threads by itself, and for fewer messages."""
+        quiet = {"LOGLEVEL": "ERROR", "GLOG_minloglevel": "2", "GLOG_logtostderr": "1"}
+        if not _pins(setting):
+            return {"OMP_PROC_BIND": "false", **quiet}
+        places = ",".join(f"{{{cpu}}}" for cpu in setting.cpus[: setting.threads])
+        return {"OMP_PROC_BIND": "close", "OMP_PLACES": places, **quiet}
+
+    def start(self) -> str:
+        """Import the compiler and return its release; under numpy 2 all elements of an output would be its first."""
+        import numpy as np  # forms ask for the capabilities in a process that has no numpy
+
+        if int(np.__version__.partition(".")[0]) >= 2:
+            raise EngineError("numpy_too_new", engine="executor", version=np.__version__)
+        try:
+            version = metadata.version(_DISTRIBUTION)
+        except metadata.PackageNotFoundError as error:
+            raise ImportError(f"No package metadata was found for {_DISTRIBUTION}") from error
+        import_compiler()
+        return version
+
+    def load(self, setting: LoadSettings) -> ExecutorSession:
+        """Compile the graph, then start its kernels; raise EngineRefusal for a graph that they lack."""
+        cast = choose_cast(setting)
+        path = os.path.abspath(setting.model_path)
+        # It may write files, and does so in the current directory.
+        place = tempfile.mkdtemp(prefix="executor-", dir=os.path.abspath(setting.work_dir))
+        os.chdir(place)
+        compiler = import_compiler()
+        model, _ = compiler.Loader()(path)
+        inputs, outputs = read_ports(model.graph)
+        require_known((node.op_type for node in model.graph.node), _OPERATORS)
+        try:
+            with compiler.autocast(cast):
+                graph = compiler.compile(model)
+            require_known((node.op_type for node in graph.nodes), _KERNELS)
+            graph.engine_init()
+        except EngineRefusal:
+            raise
+        except Exception as error:  # its compiler raises any type for a graph that it does not know
+            raise EngineRefusal("executor_refused", text=f"{type(error).__name__}: {engine_words(error)}") from error
+        return ExecutorSession(graph, inputs, outputs, setting, place)
+
+
+def choose_cast(setting: LoadSettings) -> str:
+    """Return the compiler's name of a precision; raise EngineRefusal for settings that it does not take."""
+    if not setting.optimize:
+        raise EngineRefusal("engine_always_optimizes", engine="executor")
+    if setting.precision not in _CASTS:
+        takes = [*CAPABILITIES.precisions, "engine-default"]
+        raise BadSetting("unsupported_precision", engine="executor", precision=setting.precision, names=takes)
+    return _CASTS[setting.precision]
+
+
+def import_compiler() -> Any:
+    """Import the compiler below empty parents: the package's own import would need torch and transformers."""
+    for name in [name for name in os.environ if name.startswith(_OWN_VARIABLES)]:
+        del os.environ[name]
+    package = Path(sysconfig.get_paths()["platlib"], _PACKAGE)
+    for name, place in ((_PACKAGE, package), (f"{_PACKAGE}.transformers", package / "transformers")):
+        if name not in sys.modules:
+            parent = ModuleType(name)
+            parent.__path__ = [str(place)]
+            sys.modules[name] = parent
+    return importlib.import_module(_COMPILER)
+
+
+def require_known(operators: Iterable[str], known: Set[str]) -> None:
+    """Raise EngineRefusal with the operators that are not known."""
+    missing = sorted(set(operators) - known)
+    if missing:
+        raise EngineRefusal("operators_missing", engine="executor", ops=missing)
+
+
+def read_ports(graph: Any) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+    """Return the inputs that must be fed and the outputs of an ONNX graph."""
+    held = {tensor.name for tensor in graph.initializer}
+    fed = [value for value in graph.input if value.name not in held]
+    return tuple(map(_port, fed)), tuple(map(_port, graph.output))
+
+
+def _port(value: Any) -> Port:
+    tensor = value.type.tensor_type
+    dims = tuple(dim.dim_param or (dim.dim_value if dim.HasField("dim_value") else None) for dim in tensor.shape.dim)
+    return Port(value.name, "tensor", _DTYPES.get(tensor.elem_type, "unknown"), dims, None)
+
+
+def _pins(setting: LoadSettings) -> bool:
+    return setting.pin == "core" and len(setting.cpus) >= setting.threads
+
+
+class ExecutorSession:
+    """One compiled graph; it returns views of its own buffers, which the next call overwrites."""
+
+    def __init__(
+        self, graph: Any, inputs: tuple[Port, ...], outputs: tuple[Port, ...], setting: LoadSettings, place: str
+    ) -> None:
+        self._inputs, self._outputs = inputs, outputs
+        self._setting, self._place = setting, place
+        self._run, found = graph._engine[0].forward, [_bare(name) for name in graph._engine[1]]
+        self._weights = {tensor.dtype for node in graph.nodes for tensor in node.input_tensors if tensor.dtype}
+        self._keep = graph
+        names = {port.name for port in inputs}
+        fed = [_bare(tensor.name) for node in graph.nodes if node.op_type == "Input" for tensor in node.output_tensors]
+        # Its compiler sorts the inputs of a BERT, and lists weights behind them.
+        self._order = [name for name in fed if name in names]
+        if len(self._order) != len(inputs):
+            _refuse_count(len(self._order), "input", len(inputs))
+        if len(found) != len(outputs):
+            _refuse_count(len(found), "output", len(outputs))
+        declared = [port.name for port in outputs]
+        self._names = found if set(found) == set(declared) else declared
+
+    def inputs(self) -> tuple[Port, ...]:
+        """Return the inputs of the file."""
+        return self._inputs
+
+    def outputs(self) -> tuple[Port, ...]:
+        """Return the outputs of the file."""
+        return self._outputs
+
+    def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
+        """Convert the samples once; each call passes their arrays."""
+        if io != "call":
+            raise IoUnavailable("no_way_to_pass_inputs")
+        samples = [[_taken(feed[name]) for name in self._order] for feed in feeds]
+        calls = tuple(partial(self._run, sample) for sample in samples)
+        return Bound(io, calls, partial(self._fetch, calls), (samples,))
+
+    def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
+        """Refuse: the Executor has no queue; streams are processes."""
+        raise EngineRefusal("engine_without_queue", engine="executor")
+
+    def read_back(self) -> ReadBack:
+        """Return the precision of the compiled weights; the threads of its pool must be counted."""
+        types = sorted({_WEIGHTS[name] for name in self._weights if name in _WEIGHTS})
+        reduced = "bfloat16" in types
+        details = {"types": ", ".join(types) or "no floats"}
+        if reduced and not _cpu_flags() & _BF16_FLAGS:
+            details["bf16"] = "emulated"
+        pinned = "core" if _pins(self._setting) else "none"
+        return ReadBack("bf16" if reduced else "f32", None, 1, pinned, details)
+
+    def close(self) -> None:
+        """Free the graph and remove the directory of its files."""
+        self._keep = self._run = None
+        if os.path.isdir(self._place):
+            os.chdir(self._setting.work_dir)
+            shutil.rmtree(self._place, ignore_errors=True)
+
+    def _fetch(self, calls: Sequence[Callable[[], Sequence[Any]]], sample: int) -> dict[str, Any]:
+        values = dict(zip(self._names, calls[sample](), strict=True))
+        for name, value in values.items():
+            if any(step == 0 and size > 1 for step, size in zip(value.strides, value.shape, strict=True)):
+                raise EngineRefusal("output_of_one_element", engine="executor", name=name)
+        return {port.name: _given(values[port.name], port.dtype) for port in self._outputs}
+
+
+def _refuse_count(count: int, role: str, expected: int) -> None:
+    raise EngineRefusal("other_port_count", engine="executor", count=count, role=role, expected=expected)
+
+
+def _bare(name: str) -> str:
+    """Return the name in the file of a tensor that the compiler calls `name:0`."""
+    return name.removesuffix(":0")
+
+
+def _taken(array: Any) -> Any:
+    """Return an array as its kernels read it: integers have 32 bits."""
+    import numpy as np
+
+    return np.ascontiguousarray(array, dtype=np.int32 if array.dtype.kind in "iub" else None)
+
+
+def _given(array: Any, dtype: str) -> Any:
+    """Return a copy in the type of the file."""
+    return array.astype(dtype) if dtype in _DTYPES.values() else array.copy()
+
+
+def _cpu_flags() -> set[str]:
+    """Return the instruction sets of the first CPU; empty if the kernel does not list them."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            return next((set(line.split()) for line in file if line.startswith("flags")), set())
+    except OSError:
+        return set()
