@@ -64,8 +64,9 @@ ROOMS = {
     "present": Room(ours=("stats",), third=("rich",)),
     "services": Room(
         ours=(
-            *("store", "store/directories", "runs", "present", "stats", "engines/factory", "engines/installation"),
+            *("store", "store/directories", "runs", "present", "stats"),
             *("host", "host/facts", "host/cpu", "host/checkup"),
+            *("engines/factory", "engines/installation", "engines/recipes"),
         )
     ),
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),

@@ -22,6 +22,7 @@ FIELD = re.compile(r"\{\w+(:[^{}]*(\{\w+\}[^{}]*)?)?\}")
 PROSE = frozenset({"that", "again", "anew", "runs", "in", "or"})
 """Words that follow the product's name in prose."""
 ACTIONS = {"store": {"check", "migrate"}, "trash": {"list", "restore", "empty"}}
+ACTIONS["engines"] = {"list", "install", "download", "test", "remove"}
 ACTIONS["project"] = {"list", "show", "new", "edit", "copy", "remove"}
 INCOMPLETE = re.compile(r"required|needs (a|the)")
 """Parser errors of a command that is named without its arguments."""

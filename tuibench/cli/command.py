@@ -68,6 +68,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "Machine and store",
         (
             Command("doctor", "check machine, noise, engines and store", "machine"),
+            Command("engines [ACTION]", "list, install, test and remove engines", "engines"),
             Command("store check|migrate", "check the stored files, or migrate them", "machine"),
             Command("config", "show the config file, settings and keys", "configuration"),
         ),
@@ -80,7 +81,6 @@ LATER = (
     "versions",
     "gate",
     "check",
-    "engines",
     "completion",
 )
 """Reserved names of commands that are not implemented."""

@@ -131,6 +131,12 @@ class HostBusy(TuibenchError):
     exit_code = ExitCode.BUSY
 
 
+class EngineBusy(EngineError):
+    """A run uses an installed engine, or another command is changing its installation."""
+
+    exit_code = ExitCode.BUSY
+
+
 class UnknownId(UsageError):
     """The typed text matches no benchmark, project or run, or more than one."""
 

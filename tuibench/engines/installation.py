@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from tuibench.core.value import dataclass
 RECORD = "installed.json"
 """Written last: a directory without it is half made and never used."""
 _INTERPRETER = Path("venv", "bin", "python")
+_NEW = ".new"
+_LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,11 @@ class Installation:
 def place_of(root: Path, engine_id: str) -> Path:
     """Return the directory of an engine's installation, which need not exist."""
     return root / full_id(engine_id)
+
+
+def new_place_of(root: Path, engine_id: str) -> Path:
+    """Return the directory in which an installation is made before it is renamed."""
+    return root / f"{full_id(engine_id)}{_NEW}"
 
 
 def interpreter_of(root: Path, engine_id: str) -> Path:
@@ -74,3 +83,42 @@ def require_interpreters(root: Path, engine_ids: Iterable[str]) -> dict[str, str
             raise EngineError("engine_apart_missing", engine=engine_id, command=install_command(engine_id))
         interpreters[engine_id] = str(interpreter_of(root, engine_id))
     return interpreters
+
+
+def lock_installation(root: Path, engine_id: str, *, alone: bool) -> int | None:
+    """Lock an installation until the descriptor is closed; return None if another process has it.
+
+    Runs share the lock; whoever installs or removes holds it `alone`. The file of the lock is never removed.
+    """
+    path = root / f"{full_id(engine_id)}{_LOCK}"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+@contextmanager
+def installations_held(root: Path, engine_ids: Iterable[str]) -> Iterator[None]:
+    """Keep the installations of these engines from being removed; raise EngineError if one is being changed."""
+    held: list[int] = []
+    try:
+        for engine_id in sorted({full_id(one) for one in engine_ids if is_apart(one)}):
+            if find_installation(root, engine_id) is None:
+                continue  # the run says which engine is missing
+            try:
+                lock = lock_installation(root, engine_id, alone=False)
+            except OSError:
+                continue  # a directory that nobody can write to is not removed either
+            if lock is None:
+                raise EngineError("engine_being_changed", engine=engine_id)
+            held.append(lock)
+        yield
+    finally:
+        for lock in held:
+            os.close(lock)

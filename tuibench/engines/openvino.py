@@ -178,7 +178,8 @@ def choose_properties(setting: LoadSettings) -> dict[str, Any]:
     if setting.precision != "engine-default":
         properties["INFERENCE_PRECISION_HINT"] = setting.precision
         # Otherwise activations are rounded to 8 bits next to compressed weights, at any precision.
-        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
+        # As text: releases of 2024 refuse Python's own integers here.
+        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = "0"
     return properties
 
 

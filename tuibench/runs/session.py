@@ -17,7 +17,7 @@ from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.reason import CANCELLED_ON_REQUEST, RUNNER_DIED, Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import LOSS, BenchmarkSpec
-from tuibench.engines.installation import find_installation, require_interpreters
+from tuibench.engines.installation import find_installation, installations_held, require_interpreters
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.facts import read_facts, this_process
 from tuibench.host.kernel_files import Tree
@@ -143,9 +143,10 @@ class RunnerSession:
         if self._finishing:
             self._finish(journal)
             return
-        self._introduce(journal)
-        self._wait_in_line(journal, queue)
-        self._carry_out(journal)
+        with installations_held(Path(self._request.get("engines", "")), self._request["spec"]["engines"]):
+            self._introduce(journal)
+            self._wait_in_line(journal, queue)
+            self._carry_out(journal)
 
     def _save(self, end: dict[str, Any]) -> dict[str, Any]:
         """Save the result; an ephemeral run saves nothing."""

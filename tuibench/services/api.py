@@ -15,6 +15,7 @@ from tuibench.services.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from tuibench.core.reason import Reason
+    from tuibench.services.engines import Engines
     from tuibench.services.exchange import Exchange
     from tuibench.services.forms import Forms
     from tuibench.services.library import Library
@@ -94,6 +95,13 @@ class Services:
         from tuibench.services.machine import MachineFacts
 
         return MachineFacts(self)
+
+    @part
+    def engines(self) -> Engines:
+        """The engines that have an interpreter of their own, and their installation."""
+        from tuibench.services.engines import Engines
+
+        return Engines(self)
 
     @part
     def models(self) -> Models:

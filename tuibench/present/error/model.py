@@ -73,7 +73,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "only_one_release": ("{engine} {release:40} does not run here", "the release that runs is {only}"),
     "release_too_old": ("{engine} {release:40} is too old", "releases from {lowest} can be installed"),
     "release_without_layer_times": (
-        "layer times come from the {engine} of tuibench itself, not from release {release:40}",
+        "layer times come from the {engine} beside tuibench, not from release {release:40}",
         "leave the release out: -e {engine}",
     ),
     "engine_without_layer_times": ("{engine} reports no layer times", "engines with layer times: {names}"),

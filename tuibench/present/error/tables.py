@@ -6,6 +6,7 @@ from tuibench.core.reason import LEGACY_TEXT
 from tuibench.present.error.command import COMMAND_ERRORS
 from tuibench.present.error.control import CONTROL_ERRORS
 from tuibench.present.error.download import DOWNLOAD_ERRORS
+from tuibench.present.error.engine import ENGINE_ERRORS
 from tuibench.present.error.exchange import EXCHANGE_ERRORS
 from tuibench.present.error.form import FORM_ERRORS
 from tuibench.present.error.library import LIBRARY_ERRORS
@@ -20,6 +21,7 @@ TABLES: tuple[dict[str, MessageAndHint], ...] = (
     SETTING_ERRORS,
     MODEL_ERRORS,
     DOWNLOAD_ERRORS,
+    ENGINE_ERRORS,
     EXCHANGE_ERRORS,
     STORE_ERRORS,
     RUN_ERRORS,

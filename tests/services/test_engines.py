@@ -1,0 +1,224 @@
+"""Installing, testing and removing engines, from tiny wheels and from an index on this machine."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.wheels import BROKEN, ENGINE, RELEASE, WRONG, make_wheel, make_wheels, serve_index
+from tuibench.core.engine_state import (
+    AVAILABLE,
+    BESIDE,
+    DAMAGED,
+    DOWNLOAD,
+    INSTALL,
+    INSTALLED,
+    PROBE,
+    PYTHON,
+    InstallOrder,
+    InstallProgress,
+)
+from tuibench.core.errors import EngineBusy, EngineError, TuibenchError, WriteError
+from tuibench.core.reason import Reason
+from tuibench.engines.installation import find_installation, installations_held, lock_installation
+from tuibench.engines.recipes import DEEPSPARSE_LICENCE, find_recipe
+from tuibench.runs.task import Cancelled, StopSwitch
+from tuibench.services.api import Services
+
+
+@pytest.fixture
+def services() -> Iterator[Services]:
+    own = Services()
+    yield own
+    own.close()
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> Path:
+    return make_wheels(tmp_path / "wheels")
+
+
+@pytest.fixture
+def order(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> InstallOrder:
+    """Return the order of an installation without a network; pip's own settings have no effect."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    return InstallOrder(ENGINE, python=sys.executable, wheels=str(wheels))
+
+
+def code_of(services: Services, order: InstallOrder) -> str:
+    with pytest.raises(TuibenchError) as caught:
+        services.engines.install(order)
+    return caught.value.reason.code
+
+
+def names(services: Services) -> list[str]:
+    root = services.engines.root
+    return sorted(name for name in os.listdir(root) if not name.endswith(".lock")) if root.exists() else []
+
+
+def test_installed_engine_is_listed_tested_and_removed(services: Services, order: InstallOrder) -> None:
+    said: list[InstallProgress] = []
+    record, is_new = services.engines.install(order, said.append)
+    assert is_new and record.id == ENGINE and record.python == sys.version.split()[0]
+    assert record.packages == {"onnxruntime": RELEASE, "numpy": "2.0.0"}
+    assert all(len(value) == 64 for value in record.hashes.values()) and record.size_bytes > 0
+    stages = list(dict.fromkeys(one.stage for one in said))
+    assert stages == [PYTHON, DOWNLOAD, INSTALL, PROBE]
+    listed = {one.id: one for one in services.engines.every()}
+    assert listed[ENGINE].state == INSTALLED and listed["onnxruntime"].state == BESIDE
+    assert services.engines.test(ENGINE).difference == 0.0
+    assert services.engines.install(order) == (record, False)
+    assert services.engines.remove(ENGINE) > 0
+    assert names(services) == []
+    with pytest.raises(EngineError) as caught:
+        services.engines.remove(ENGINE)
+    assert caught.value.reason.code == "engine_apart_missing"
+
+
+@pytest.mark.parametrize(("code", "expected"), [(WRONG, "probe_differs"), (BROKEN, "probe_failed")])
+def test_engine_that_does_not_agree_is_not_installed(
+    services: Services, order: InstallOrder, tmp_path: Path, code: str, expected: str
+) -> None:
+    wrong = make_wheels(tmp_path / "wrong", code)
+    assert code_of(services, replace(order, wheels=str(wrong))) == expected
+    assert names(services) == []
+
+
+def test_index_of_this_machine_is_used(services: Services, order: InstallOrder, wheels: Path) -> None:
+    with serve_index(wheels) as url:
+        record, is_new = services.engines.install(replace(order, wheels="", index_url=url))
+    assert is_new and len(record.hashes) == 2
+
+
+def test_refusals_of_an_index_are_told_apart(services: Services, order: InstallOrder, wheels: Path) -> None:
+    order = replace(order, wheels="")
+    with serve_index(wheels, status=403) as url:
+        assert code_of(services, replace(order, index_url=url)) == "index_refused"
+    with serve_index(wheels, wrong_hash=True) as url:
+        assert code_of(services, replace(order, index_url=url)) == "wheel_hash_differs"
+    assert code_of(services, replace(order, index_url=url)) == "index_unreachable"
+    with serve_index(wheels) as url:
+        unknown = replace(order, id="onnxruntime@1.99.9", index_url=url)
+        assert code_of(services, unknown) == "release_unknown"
+    assert names(services) == []
+
+
+def test_orders_that_cannot_succeed_are_refused_at_once(
+    services: Services, order: InstallOrder, tmp_path: Path
+) -> None:
+    assert code_of(services, replace(order, python="/nowhere/python")) == "not_an_interpreter"
+    assert code_of(services, replace(order, wheels=str(tmp_path / "none"))) == "no_wheel_directory"
+    assert code_of(services, replace(order, id="onnxruntime")) == "engine_is_beside"
+    assert code_of(services, replace(order, id="onnxruntime@1.2")) == "release_too_old"
+    assert code_of(services, replace(order, id="unknown@1.2")) == "unknown_engine"
+    (tmp_path / "empty").mkdir()
+    assert code_of(services, replace(order, wheels=str(tmp_path / "empty"))) == "wheel_missing"
+    assert names(services) == []
+
+
+def test_cancelled_installation_leaves_nothing(services: Services, order: InstallOrder) -> None:
+    stop = StopSwitch()
+
+    def cancel(progress: InstallProgress) -> None:
+        if progress.stage == INSTALL:
+            stop.trip(Reason("cancelled_on_request"))
+
+    with pytest.raises(Cancelled):
+        services.engines.install(order, cancel, stop)
+    stop.close()
+    assert names(services) == []
+
+
+def test_killed_installation_is_never_used_and_is_replaced(services: Services, order: InstallOrder) -> None:
+    command = [sys.executable, "-m", "tuibench", "engines", "install", ENGINE, "--python", sys.executable]
+    killed = subprocess.Popen([*command, "--wheels", order.wheels], stderr=subprocess.PIPE, text=True)
+    assert killed.stderr is not None
+    for line in killed.stderr:
+        if line.startswith("installing"):
+            break
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert find_installation(services.engines.root, ENGINE) is None
+    assert f"{ENGINE}.new" in names(services)
+    # A pip that is still running keeps the lock.
+    lock = os.open(services.engines.root / f"{ENGINE}.lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.close(lock)
+    assert services.engines.install(order)[1]
+    assert names(services) == [ENGINE]
+
+
+def test_engine_in_use_is_not_removed(services: Services, order: InstallOrder) -> None:
+    services.engines.install(order)
+    with installations_held(services.engines.root, [ENGINE]):
+        with pytest.raises(EngineBusy):
+            services.engines.remove(ENGINE)
+        with installations_held(services.engines.root, [ENGINE]):
+            assert find_installation(services.engines.root, ENGINE) is not None
+    services.engines.remove(ENGINE)
+
+
+def test_second_installation_at_once_is_refused(services: Services, order: InstallOrder) -> None:
+    services.engines.root.mkdir(parents=True)
+    lock = lock_installation(services.engines.root, ENGINE, alone=True)
+    assert lock is not None
+    assert code_of(services, order) == "engine_being_changed"
+    os.close(lock)
+
+
+def test_half_made_and_orphaned_installations_are_damaged(services: Services, order: InstallOrder) -> None:
+    services.engines.install(order)
+    place = services.engines.root / ENGINE
+    (place / "venv" / "bin" / "python").unlink()
+    (state,) = [one for one in services.engines.every() if one.id == ENGINE]
+    assert state.state == DAMAGED and state.command == f"tuibench engines install {ENGINE}"
+    assert services.engines.install(order)[1]
+    assert services.engines.state(ENGINE).state == INSTALLED
+    (place / "installed.json").write_text(json.dumps({"id": "another@1.0", "python": "3.11"}))
+    assert services.engines.state(ENGINE).state == DAMAGED
+    services.engines.remove(ENGINE)
+    assert services.engines.state(ENGINE).state == AVAILABLE
+
+
+def test_downloaded_wheels_install_without_a_network(
+    services: Services, order: InstallOrder, wheels: Path, tmp_path: Path
+) -> None:
+    with serve_index(wheels) as url:
+        download = replace(order, wheels="", index_url=url, python="3.11")
+        found = services.engines.download(download, tmp_path / "carried")
+    assert [path.name.split("-")[0] for path in found] == ["numpy", "onnxruntime"]
+    assert services.engines.install(replace(order, wheels=str(tmp_path / "carried")))[1]
+
+
+def test_licence_must_be_accepted(services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = find_recipe(ENGINE)
+    assert recipe is not None
+    changed = replace(recipe, licence=DEEPSPARSE_LICENCE)
+    monkeypatch.setattr("tuibench.services.engines.find_recipe", lambda _: changed)
+    assert code_of(services, order) == "licence_not_accepted"
+    assert services.engines.state(ENGINE).licence == DEEPSPARSE_LICENCE
+
+
+def test_full_disk_is_named(services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuibench.services.engines._LEAST_ROOM", 1 << 62)
+    with pytest.raises(WriteError) as caught:
+        services.engines.install(order)
+    assert caught.value.reason.code == "engine_disk_full"
+
+
+def test_packages_of_another_directory_are_not_taken(services: Services, order: InstallOrder, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    make_wheel(other, "onnxruntime", "1.20.0", {})
+    assert code_of(services, replace(order, wheels=str(other))) == "wheel_missing"

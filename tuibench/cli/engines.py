@@ -1,0 +1,180 @@
+"""`tuibench engines`: list, install, download, test and remove engines that have an interpreter of their own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tuibench.cli.output import ask_confirmation, emit, tell, tell_error, width
+from tuibench.cli.parser import ASCII, JSON, QUIET, YES, Action, Argument, argument, switch
+from tuibench.cli.terminal import Interruption
+from tuibench.core.engine_state import InstallOrder, InstallProgress
+from tuibench.core.errors import EngineError, ExitCode, TuibenchError, UsageError
+from tuibench.core.text import show
+from tuibench.core.units import count_of, size
+from tuibench.present.engine_list import engine_table, engines_json, offer_words, progress_words
+from tuibench.present.error.engine import licence_words
+from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.services.api import Services
+
+
+def list_engines(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Print the engines, their releases and states, and the commands that install those that are missing."""
+    found = services.engines.every()
+    emit(engines_json(found) if args.json else engine_table(found, width(), args.ascii))
+
+
+def install(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Install an engine after its licence was accepted, and test it."""
+    order = _accepted(args, services)
+    with _progress(args.quiet, args.ascii) as (painter, update):
+        record, is_new = services.engines.install(order, update)
+        painter.clear()
+    if not is_new:
+        tell(f"{record.id} is installed already")
+    elif not args.quiet:
+        tell(
+            f"installed {record.id} for Python {record.python}: {size(record.size_bytes)}; "
+            f"tuibench benchmark MODEL -e {record.id} measures with it"
+        )
+
+
+def download(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Download the wheels of an engine, for a machine without a network."""
+    order = _accepted(args, services)
+    with _progress(args.quiet, args.ascii) as (painter, update):
+        wheels = services.engines.download(order, Path(args.to), update)
+        painter.clear()
+    if not args.quiet:
+        total = size(sum(path.stat().st_size for path in wheels))
+        tell(
+            f"{show(args.to)} has {count_of(len(wheels), 'wheel')}, {total}; on the other machine: "
+            f"tuibench engines install {order.id} --wheels DIR"
+        )
+
+
+def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitCode:
+    """Test one engine, or all that are installed; return the exit code of the first that fails."""
+    code = ExitCode.OK
+    for engine_id in [args.id] if args.id else services.engines.testable():
+        try:
+            answer = services.engines.test(engine_id)
+        except TuibenchError as error:
+            if args.id:
+                raise
+            tell_error(error)
+            code = code or error.exit_code
+            continue
+        emit(f"{engine_id}: agrees with ONNX Runtime (difference {answer.difference:.1e})\n")
+    return code
+
+
+def remove(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Remove an engine after a confirmation."""
+    state = services.engines.state(args.id)
+    if not args.yes and not ask_confirmation(f"remove {state.id}? [y/N]", "y", "tuibench engines remove"):
+        tell("nothing was removed")
+        return
+    freed = services.engines.remove(args.id)
+    tell(f"removed {state.id}: {size(freed)}; tuibench engines install {state.id} installs it again")
+
+
+def _accepted(args: argparse.Namespace, services: Services) -> InstallOrder:
+    """Return the order; ask for the licence if there is one to accept, and tell size and licence."""
+    state = services.engines.state(args.id)
+    accepts = args.accept_licence
+    if state.is_installable and offer_words(state) and not args.quiet:
+        tell(f"{state.id}: {offer_words(state)}")
+    if state.licence and not accepts:
+        try:
+            accepts = ask_confirmation(f"accept the licence ({licence_words(state.licence)})? [y/N]", "y", "")
+        except UsageError as error:
+            raise UsageError("licence_not_accepted", engine=state.id, licence=state.licence) from error
+        if not accepts:
+            raise EngineError("licence_declined", engine=state.id)
+    return InstallOrder(args.id, accepts, args.python or "", getattr(args, "wheels", None) or "", args.index_url or "")
+
+
+@contextmanager
+def _progress(quiet: bool, ascii_only: bool) -> Iterator[tuple[ProgressPainter, _Update]]:
+    in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
+    painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
+    try:
+        yield painter, _Update(painter, quiet, in_place)
+    finally:
+        painter.clear()
+
+
+class _Update:
+    """Shows the present step: in place on a terminal, elsewhere one line for each stage."""
+
+    def __init__(self, painter: ProgressPainter, quiet: bool, in_place: bool) -> None:
+        self._painter, self._quiet, self._in_place = painter, quiet, in_place
+        self._stage = ""
+
+    def __call__(self, progress: InstallProgress) -> None:
+        """Show a step."""
+        if self._quiet:
+            return
+        if self._in_place:
+            self._painter.update(Snapshot(0, 0, activity=progress_words(progress)))
+        elif progress.stage != self._stage:
+            self._painter.say(progress_words(progress))
+        self._stage = progress.stage
+
+
+_ID = argument("id", metavar="NAME[@RELEASE]", help="such as deepsparse or onnxruntime@1.27.0")
+_ACCEPT = switch("--accept-licence", text="accept the engine's licence without a question")
+_INDEX = argument("--index-url", metavar="URL", help="package index to ask instead of pip's own")
+# Given before or behind the word of the action, so an action does not reset them.
+_OUTPUT = tuple(Argument(one.names, {**one.options, "default": argparse.SUPPRESS}) for one in (JSON, ASCII))
+
+ACTIONS = {
+    "engines": Action(
+        list_engines,
+        "Engines with an interpreter of their own. Without an action, list all engines.",
+        (JSON, ASCII),
+        actions={
+            "list": Action(
+                list_engines, "List engines: installed, installable, or not possible here and why.", _OUTPUT
+            ),
+            "install": Action(
+                install,
+                "Install an engine into a virtual environment of its own and compare it with ONNX Runtime.",
+                (
+                    _OUTPUT[1],
+                    _ID,
+                    _ACCEPT,
+                    argument("--python", metavar="PATH", help="interpreter to use instead of the one that is found"),
+                    argument("--wheels", metavar="DIR", help="install from this directory, without a network"),
+                    _INDEX,
+                    QUIET,
+                ),
+            ),
+            "download": Action(
+                download,
+                "Download the packages of an engine, to install it on a machine without a network.",
+                (
+                    _OUTPUT[1],
+                    _ID,
+                    argument("--to", metavar="DIR", required=True, help="directory for the packages"),
+                    _ACCEPT,
+                    argument("--python", metavar="X.Y", help="only for this version of Python, such as 3.10"),
+                    _INDEX,
+                    QUIET,
+                ),
+            ),
+            "test": Action(
+                test,
+                "Run a small model with an engine, or with all that are installed, and compare with ONNX Runtime.",
+                (argument("id", metavar="NAME[@RELEASE]", nargs="?", help="such as deepsparse; none tests all"),),
+            ),
+            "remove": Action(remove, "Remove an installed engine, unless a run uses it.", (_ID, YES)),
+        },
+    )
+}

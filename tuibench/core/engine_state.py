@@ -1,0 +1,72 @@
+"""What is known about an engine's installation, and the progress of one; for lists, questions and screens."""
+
+from __future__ import annotations
+
+from tuibench.core.reason import Reason
+from tuibench.core.value import dataclass
+
+INSTALLED = "installed"
+AVAILABLE = "available"
+"""It can be installed here."""
+IMPOSSIBLE = "impossible"
+"""It cannot be installed here; the reason says why."""
+DAMAGED = "damaged"
+"""Half installed, or its interpreter is gone; installing it again replaces it."""
+BESIDE = "beside"
+"""It belongs to tuibench's own environment and can be imported there."""
+MISSING = "missing"
+"""It belongs to tuibench's own environment and is not installed there."""
+
+PYTHON, DOWNLOAD, INSTALL, PROBE = "python", "download", "install", "probe"
+"""The stages of an installation, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """One engine, or one release of it, on this machine."""
+
+    id: str
+    state: str
+    release: str
+    """'' if it is not known before it is installed."""
+    size_bytes: int = 0
+    """Size on disk, or the expected one; 0 if unknown."""
+    python: str = ""
+    """Version of its own interpreter; '' if it has none yet."""
+    licence: str = ""
+    """Code of the licence to accept; '' if there is none."""
+    why: Reason | None = None
+    """The cause of IMPOSSIBLE."""
+    command: str = ""
+    """The command that leads on; '' if there is nothing to do."""
+
+    @property
+    def is_installable(self) -> bool:
+        """Return whether an installation can start."""
+        return self.state in (AVAILABLE, DAMAGED)
+
+
+@dataclass(frozen=True, slots=True)
+class InstallOrder:
+    """An installation, or a download, as it was asked for."""
+
+    id: str
+    accepts_licence: bool = False
+    python: str = ""
+    """Path of an interpreter, or for downloads its version such as 3.10; '' finds one."""
+    wheels: str = ""
+    """Directory with wheels to install from, without a network; '' for the index."""
+    index_url: str = ""
+    """Address of another package index; '' for pip's own settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallProgress:
+    """The present step of an installation or a download."""
+
+    stage: str
+    what: str = ""
+    """A file, a package or an interpreter."""
+    done: int = 0
+    total: int = 0
+    """Number of packages; 0 if there is nothing to count."""

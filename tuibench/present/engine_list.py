@@ -1,0 +1,97 @@
+"""The list of engines: a table for the shell and the screen, JSON, and the words of an installation's progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from tuibench.core.engine_state import (
+    AVAILABLE,
+    BESIDE,
+    DAMAGED,
+    DOWNLOAD,
+    IMPOSSIBLE,
+    INSTALL,
+    INSTALLED,
+    MISSING,
+    PROBE,
+    PYTHON,
+    EngineState,
+    InstallProgress,
+)
+from tuibench.core.record import to_plain
+from tuibench.core.text import show
+from tuibench.core.units import size
+from tuibench.present.error.engine import licence_words
+from tuibench.present.reason import reason_words
+from tuibench.present.table import NONE, Column, as_text, table_lines
+
+SCHEMA = 1
+_STATES = {
+    INSTALLED: "installed",
+    BESIDE: "installed, in tuibench's own environment",
+    AVAILABLE: "can be installed",
+    DAMAGED: "damaged: install it again",
+    MISSING: "not installed",
+    IMPOSSIBLE: "not possible here",
+}
+_STAGES = {
+    PYTHON: "looking for a Python",
+    DOWNLOAD: "downloading",
+    INSTALL: "installing",
+    PROBE: "running a small model",
+}
+
+
+def state_of(engine: EngineState) -> str:
+    """Return an engine's state in words, with its cause and its licence."""
+    words = _STATES.get(engine.state, show(engine.state, 20))
+    if engine.why is not None:
+        words += f": {reason_words(engine.why)}"
+    return f"{words} ({licence_words(engine.licence)})" if engine.licence and engine.is_installable else words
+
+
+def size_of(engine: EngineState) -> str:
+    """Return an engine's size on disk; with a tilde if it is only expected."""
+    if not engine.size_bytes:
+        return NONE
+    return ("" if engine.state == INSTALLED else "~") + size(engine.size_bytes)
+
+
+COLUMNS: tuple[Column[EngineState], ...] = (
+    Column("id", "engine", 24, lambda one: show(one.id, 60)),
+    Column("release", "release", 10, lambda one: show(one.release, 20) or NONE),
+    Column("python", "Python", 8, lambda one: show(one.python, 20) or NONE, rank=2),
+    Column("size", "size", 8, size_of, right=True, rank=1),
+    Column("state", "state", 30, state_of, least=20),
+)
+
+
+def engine_table(engines: Sequence[EngineState], width: int | None, ascii_only: bool) -> str:
+    """Return the list of engines with the commands that install those that are missing."""
+    lines = table_lines(COLUMNS, engines, width)
+    commands = [one.command for one in engines if one.command and one.state != IMPOSSIBLE]
+    return as_text([*lines, *(["", *commands] if commands else [])], ascii_only)
+
+
+def engines_json(engines: Sequence[EngineState]) -> str:
+    """Return the list of engines as JSON."""
+    plain = [
+        to_plain(one) | {"why": reason_words(one.why), "licence": licence_words(one.licence) if one.licence else ""}
+        for one in engines
+    ]
+    return json.dumps({"schema": SCHEMA, "engines": plain}, indent=2, ensure_ascii=True) + "\n"
+
+
+def offer_words(engine: EngineState) -> str:
+    """Return what an installation would take: size and licence; '' if nothing is known."""
+    parts = [f"about {size(engine.size_bytes)} on disk" if engine.size_bytes else ""]
+    parts.append(licence_words(engine.licence) if engine.licence else "")
+    return "; ".join(filter(None, parts))
+
+
+def progress_words(progress: InstallProgress) -> str:
+    """Return the present step of an installation."""
+    count = f" {progress.done} of {progress.total}" if progress.total else ""
+    what = f": {show(progress.what, 60)}" if progress.what else ""
+    return f"{_STAGES.get(progress.stage, show(progress.stage, 20))}{count}{what}"

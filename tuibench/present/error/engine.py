@@ -1,0 +1,106 @@
+"""Words of the errors of installing, testing and removing engines, and of the licences to accept."""
+
+from __future__ import annotations
+
+from tuibench.core.text import show
+from tuibench.present.error.template import Fields, MessageAndHint
+
+LICENCES = {
+    "deepsparse_community": "Neural Magic DeepSparse Community License: for development and testing, no production",
+}
+"""What the user accepts, by the code of a recipe."""
+_INSTALL = "tuibench engines install {engine}"
+_OFFLINE = (
+    "without a network: tuibench engines download {engine} --to DIR elsewhere, then tuibench engines install {engine} "
+    "--wheels DIR"
+)
+
+
+def licence_words(code: str) -> str:
+    """Return the name of a licence and what it permits."""
+    return LICENCES.get(code, show(code, 80))
+
+
+def _differs(fields: Fields) -> str:
+    if fields["difference"] is None:
+        return f"{show(fields['engine'])} is not installed: its outputs could not be compared ({fields['why']})"
+    by = f"they differ by {fields['difference']:.1e}, tolerance {fields['tolerance']:.1e}"
+    return f"{show(fields['engine'])} computes other outputs than ONNX Runtime: {by}"
+
+
+def _beside(fields: Fields) -> str:
+    if not fields["lowest"]:
+        return f"{fields['command']} installs it"
+    engine = show(fields["engine"])
+    return f"name a release from {fields['lowest']}, such as tuibench engines install {engine}@RELEASE"
+
+
+ENGINE_ERRORS: dict[str, MessageAndHint] = {
+    # Before an installation
+    "engine_is_beside": ("{engine} belongs to tuibench's own environment", _beside),
+    "licence_not_accepted": (
+        lambda fields: f"{show(fields['engine'])} has a licence to accept: {licence_words(fields['licence'])}",
+        _INSTALL + " --accept-licence accepts it",
+    ),
+    "licence_declined": ("nothing was installed: the licence was not accepted", _INSTALL + " asks again"),
+    "no_wheel_directory": ("--wheels {path} is no directory", "tuibench engines download NAME --to DIR fills one"),
+    "wheels_exclude_index": ("--wheels and --index-url exclude each other", ""),
+    "engine_other_machine": ("{engine} exists for {wanted} only; this machine is {machine}", "measure it elsewhere"),
+    # Interpreters
+    "not_an_interpreter": (
+        "--python {path} is no CPython that can make virtual environments",
+        "give the path of a Python, such as /usr/bin/python3.11",
+    ),
+    "python_unfit": (
+        "{engine} needs Python {pythons:or}; --python is {version}",
+        _INSTALL + " without --python finds one",
+    ),
+    "no_fitting_python": (
+        "{engine} needs Python {pythons:or}, and none was found on PATH, in pyenv or in uv",
+        "install one, or name one: tuibench engines install {engine} --python PATH",
+    ),
+    "no_pip": ("tuibench's own Python has neither pip nor ensurepip", "install python3-venv, or pip into it"),
+    # Index and wheels
+    "release_unknown": (
+        "the index has no {engine} {release:40} for this machine",
+        "the newest for Python {pythons:or}: {known}",
+    ),
+    "no_wheel_for_python": (
+        "{engine}: the index has no fitting wheel of {package:60} for Python {pythons:or}",
+        "tuibench engines install {engine} --index-url URL asks another index",
+    ),
+    "wheel_missing": (
+        "{path:120} has no fitting wheel of {package:60} for Python {pythons:or}",
+        "tuibench engines download {engine} --to DIR fetches all of them",
+    ),
+    "wheel_hash_differs": (
+        "a file of {engine} differs from its recipe: {file:120} has another sha256; nothing was installed",
+        "tuibench engines install {engine} --index-url URL takes another index",
+    ),
+    "index_refused": (
+        "the package index refused the request for {engine} (status {status})",
+        "tuibench engines install {engine} --index-url URL asks another index",
+    ),
+    "index_unreachable": ("the package index cannot be reached for {engine}: {text:120}", _OFFLINE),
+    "pip_failed": ("pip could not install {engine}: {text:300}", _INSTALL + " tries again"),
+    "engine_disk_full": (
+        "the disk is full: {engine} was not installed, and nothing of it is left",
+        "free some space, then tuibench engines install {engine}",
+    ),
+    # Probe
+    "probe_failed": (
+        "{engine} failed on a small model and does not count as installed: {why}",
+        _INSTALL + " tries again",
+    ),
+    "probe_differs": (_differs, "tuibench engines test {engine} repeats the comparison"),
+    # Use
+    "engine_in_use": ("{engine} is used by run {run:id}", "tuibench cancel {run:id} ends the run"),
+    "engine_being_changed": (
+        "{engine} is in use, or is being installed or removed by another command",
+        "try again when it is done; tuibench ps lists the runs",
+    ),
+    # States of lists
+    "only_for_machine": ("for {wanted} only", ""),
+    "no_python_for": ("needs Python {pythons:or}", ""),
+    "no_recipe": ("not in this version", ""),
+}

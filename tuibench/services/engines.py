@@ -1,0 +1,411 @@
+"""The actions on engines: list, install, download, test and remove those with an interpreter of their own."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tuibench.core import engine
+from tuibench.core.engine_state import (
+    AVAILABLE,
+    BESIDE,
+    DAMAGED,
+    DOWNLOAD,
+    IMPOSSIBLE,
+    INSTALL,
+    INSTALLED,
+    MISSING,
+    PROBE,
+    PYTHON,
+    EngineState,
+    InstallOrder,
+    InstallProgress,
+)
+from tuibench.core.errors import EngineBusy, EngineError, TuibenchError, UsageError
+from tuibench.core.reason import Reason, because
+from tuibench.core.record import to_plain
+from tuibench.engines import factory
+from tuibench.engines.installation import (
+    RECORD,
+    Installation,
+    find_installation,
+    list_installations,
+    lock_installation,
+    new_place_of,
+    place_of,
+)
+from tuibench.engines.recipes import Recipe, find_recipe
+from tuibench.host.facts import read_versions
+from tuibench.runs.task import StopSwitch
+from tuibench.services.engine_probe import ProbeAnswer, probe, probe_unfinished
+from tuibench.services.interpreters import Interpreter, ask_interpreter, find_interpreters
+from tuibench.services.packages import Installer, NoSuchWheel, disk_full, sha256_of
+from tuibench.services.runs import read_request
+
+if TYPE_CHECKING:
+    from tuibench.services.api import Services
+
+Tell = Callable[[InstallProgress], None]
+_LEAST_ROOM = 256 << 20
+"""Least free bytes for an installation whose size is unknown."""
+
+
+def _unheard(_: InstallProgress) -> None:
+    """Ignore the progress."""
+
+
+class Engines:
+    """Installs engines below the data directory, one virtual environment each."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @property
+    def root(self) -> Path:
+        """The directory of all installations."""
+        return self._services.settings.places.engines
+
+    def every(self) -> tuple[EngineState, ...]:
+        """Return every engine of this version and every installed release; try interpreters, import no engine."""
+        installed = {one.id: one for one in list_installations(self.root)}
+        found: list[EngineState] = []
+        for name in engine.names(hidden=self._services.hidden):
+            full = engine.full_id(name)
+            found.append(self._state(name, installed.get(full)) if engine.is_apart(name) else _beside(name))
+            others = sorted({*installed, *self._half_made()} - {full})
+            found += [self._state(one, installed.get(one)) for one in others if engine.split_id(one)[0] == name]
+        return tuple(found)
+
+    def state(self, engine_id: str) -> EngineState:
+        """Return one engine with an interpreter of its own; raise an error if there is no such one."""
+        recipe = self.recipe(engine_id)
+        return self._state(recipe.id, find_installation(self.root, recipe.id))
+
+    def recipe(self, engine_id: str) -> Recipe:
+        """Return what an engine is made of; raise an error if it is unknown or has no interpreter of its own."""
+        spelled = engine.spell_id(engine_id)
+        factory.check(spelled)
+        recipe = find_recipe(spelled)
+        if recipe is None:
+            entry = engine.entry_of(spelled)
+            raise UsageError(
+                "engine_is_beside",
+                engine=spelled,
+                command=engine.install_command(spelled),
+                lowest=entry.lowest_release if entry is not None else "",
+            )
+        return recipe
+
+    def install(
+        self, order: InstallOrder, tell: Tell = _unheard, stop: StopSwitch | None = None
+    ) -> tuple[Installation, bool]:
+        """Install an engine; return its record, and whether it was installed now.
+
+        It counts as installed only after a short run that agrees with ONNX Runtime. An interrupted installation leaves
+        nothing that is used; the next one removes what is left.
+        """
+        recipe = self.recipe(order.id)
+        order = replace(order, id=recipe.id)
+        if (found := find_installation(self.root, recipe.id)) is not None:
+            return found, False
+        _check(recipe, order)
+        with _switch(stop) as switch, self._alone(recipe.id) as lock:
+            if (found := find_installation(self.root, recipe.id)) is not None:
+                return found, False  # another command has just installed it
+            new = new_place_of(self.root, recipe.id)
+            _clear(new)
+            try:
+                _require_room(self.root, recipe)
+                record = self._make(recipe, order, new, tell, switch, lock)
+                _commit(new, place_of(self.root, recipe.id), record)
+            except OSError as error:
+                if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                    raise disk_full(recipe.id) from error
+                raise
+            finally:
+                _clear(new)
+        return record, True
+
+    def _make(
+        self, recipe: Recipe, order: InstallOrder, new: Path, tell: Tell, stop: StopSwitch, lock: int
+    ) -> Installation:
+        """Make an installation in `new` and probe it."""
+        new.mkdir(mode=0o700)
+        installer = Installer(order, recipe, stop, new / "pip", lock)
+        interpreter, wheels = self._fetch(recipe, order, installer, new / "wheels", tell)
+        tell(InstallProgress(INSTALL, f"{len(wheels)} packages"))
+        installer.make_environment(interpreter.path, new / "venv")
+        installer.install(new / "venv" / "bin" / "python", wheels)
+        record = Installation(
+            recipe.id,
+            interpreter.version,
+            dict(_name_and_version(one) for one in wheels),
+            {one.name: sha256_of(one) for one in wheels},
+            installed_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        )
+        for working in ("wheels", "pip"):
+            _clear(new / working)
+        tell(InstallProgress(PROBE))
+        probe_unfinished(self._services.settings, new, record, stop)
+        return replace(record, size_bytes=_size(new))
+
+    def _fetch(
+        self, recipe: Recipe, order: InstallOrder, installer: Installer, target: Path, tell: Tell
+    ) -> tuple[Interpreter, list[Path]]:
+        """Download for the first interpreter that every package has a wheel for."""
+        missing: NoSuchWheel | None = None
+        tried: list[str] = []
+        for interpreter in _interpreters(recipe, order):
+            tried.append(interpreter.series)
+            tell(InstallProgress(PYTHON, f"Python {interpreter.version}"))
+            try:
+                installer.download(interpreter.series, target, _counted(recipe, tell))
+            except NoSuchWheel as none:
+                missing = _better(missing, none)
+                _clear(target)
+                continue
+            return interpreter, sorted(target.glob("*.whl"))
+        raise _no_wheel(recipe, order, missing, tried)
+
+    def download(
+        self, order: InstallOrder, target: Path, tell: Tell = _unheard, stop: StopSwitch | None = None
+    ) -> tuple[Path, ...]:
+        """Download the wheels of an engine for every Python that may run it, for a machine without a network."""
+        recipe = self.recipe(order.id)
+        order = replace(order, id=recipe.id)
+        _check(recipe, order)
+        missing: NoSuchWheel | None = None
+        wanted = (order.python,) if order.python else recipe.pythons
+        fetched = 0
+        with _switch(stop) as switch:
+            scratch = target / ".pip"
+            installer = Installer(order, recipe, switch, scratch)
+            try:
+                for series in wanted:
+                    tell(InstallProgress(PYTHON, f"Python {series}"))
+                    try:
+                        installer.download(series, target, _counted(recipe, tell))
+                        fetched += 1
+                    except NoSuchWheel as none:
+                        missing = _better(missing, none)
+            except OSError as error:
+                if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                    raise disk_full(recipe.id) from error
+                raise
+            finally:
+                _clear(scratch)
+        if not fetched:
+            raise _no_wheel(recipe, order, missing, list(wanted))
+        return tuple(sorted(target.glob("*.whl")))
+
+    def test(self, engine_id: str, stop: StopSwitch | None = None) -> ProbeAnswer:
+        """Run a small model with an engine and compare it with ONNX Runtime; raise EngineError if they differ."""
+        self._services.machine.check_engines([engine_id])
+        with _switch(stop) as switch:
+            return probe(self._services, engine_id, switch)
+
+    def testable(self) -> tuple[str, ...]:
+        """Return the engines that are installed, beside tuibench or apart."""
+        return tuple(one.id for one in self.every() if one.state in (INSTALLED, BESIDE))
+
+    def remove(self, engine_id: str) -> int:
+        """Remove an installation, or what is left of one; return its size. Raise EngineBusy while a run uses it."""
+        recipe = self.recipe(engine_id)
+        place, new = place_of(self.root, recipe.id), new_place_of(self.root, recipe.id)
+        if not (os.path.lexists(place) or os.path.lexists(new)):
+            raise EngineError("engine_apart_missing", engine=recipe.id, command=engine.install_command(recipe.id))
+        with self._alone(recipe.id):
+            size = _size(place)
+            with suppress(OSError):
+                (place / RECORD).unlink()  # first, so that what a kill leaves behind is never used
+            _clear(place)
+            _clear(new)
+        return size
+
+    @contextmanager
+    def _alone(self, engine_id: str) -> Iterator[int]:
+        """Hold an installation alone; raise EngineBusy if a run uses it or another command changes it."""
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = lock_installation(self.root, engine_id, alone=True)
+        if lock is None:
+            run = self._user_of(engine_id)
+            if run:
+                raise EngineBusy("engine_in_use", engine=engine_id, run=run)
+            raise EngineBusy("engine_being_changed", engine=engine_id)
+        try:
+            yield lock
+        finally:
+            os.close(lock)
+
+    def _user_of(self, engine_id: str) -> str:
+        """Return the id of a run that uses an engine; '' for none."""
+        for run in self._services.runs.directories():
+            names = read_request(run).get("spec", {}).get("engines", ())
+            if engine_id in map(engine.full_id, names) and run.is_held():
+                return run.id
+        return ""
+
+    def _half_made(self) -> list[str]:
+        """Return the releases whose directory exists but cannot be used."""
+        try:
+            names = os.listdir(self.root)
+        except OSError:
+            return []  # nothing was installed
+        every = {name for name in names if "@" in name and (self.root / name).is_dir() and not name.endswith(".new")}
+        return sorted(one for one in every if find_recipe(one) and find_installation(self.root, one) is None)
+
+    def _state(self, name: str, found: Installation | None) -> EngineState:
+        """Return the state of an engine with an interpreter of its own."""
+        if found is not None:
+            return EngineState(name, INSTALLED, engine.split_id(found.id)[1], found.size_bytes, found.python)
+        recipe = find_recipe(name)
+        if recipe is None:
+            return EngineState(name, IMPOSSIBLE, "", why=Reason("no_recipe"))
+        why = self._obstacle(recipe)
+        half = recipe.id in self._half_made()
+        return EngineState(
+            name,
+            IMPOSSIBLE if why is not None else DAMAGED if half else AVAILABLE,
+            engine.split_id(recipe.id)[1],
+            recipe.size_bytes,
+            licence=recipe.licence,
+            why=why,
+            command=engine.install_command(name),
+        )
+
+    def _obstacle(self, recipe: Recipe) -> Reason | None:
+        """Return why an engine cannot be installed here; None if it can."""
+        if recipe.machine and os.uname().machine != recipe.machine:
+            return because("only_for_machine", machine=os.uname().machine, wanted=recipe.machine)
+        if not any(next(find_interpreters(series), None) for series in recipe.pythons):
+            return because("no_python_for", pythons=recipe.pythons)
+        return None
+
+
+def _beside(name: str) -> EngineState:
+    package = engine.REGISTRY[name].package
+    version = read_versions([package])[package] or ""
+    if version:
+        return EngineState(name, BESIDE, version)
+    return EngineState(name, MISSING, "", command=engine.install_command(name))
+
+
+def _check(recipe: Recipe, order: InstallOrder) -> None:
+    """Raise an error for an order that cannot succeed."""
+    if recipe.licence and not order.accepts_licence:
+        raise UsageError("licence_not_accepted", engine=recipe.id, licence=recipe.licence)
+    if order.wheels and not os.path.isdir(os.path.expanduser(order.wheels)):
+        raise UsageError("no_wheel_directory", path=order.wheels)
+    if order.wheels and order.index_url:
+        raise UsageError("wheels_exclude_index")
+    if recipe.machine and os.uname().machine != recipe.machine:
+        raise EngineError("engine_other_machine", engine=recipe.id, machine=os.uname().machine, wanted=recipe.machine)
+
+
+def _interpreters(recipe: Recipe, order: InstallOrder) -> Iterator[Interpreter]:
+    """Yield one interpreter of each fitting series; raise EngineError if there is none."""
+    if order.python:
+        found = ask_interpreter(os.path.abspath(os.path.expanduser(order.python)))
+        if found is None:
+            raise UsageError("not_an_interpreter", path=order.python)
+        if found.series not in recipe.pythons:
+            raise EngineError("python_unfit", engine=recipe.id, version=found.version, pythons=recipe.pythons)
+        yield found
+        return
+    firsts = filter(None, (next(find_interpreters(series), None) for series in recipe.pythons))
+    none = True
+    for interpreter in firsts:
+        none = False
+        yield interpreter
+    if none:
+        raise EngineError("no_fitting_python", engine=recipe.id, pythons=recipe.pythons)
+
+
+def _counted(recipe: Recipe, tell: Tell) -> Callable[[str], None]:
+    """Return a listener for pip's output that tells which package is being downloaded."""
+    total, seen = len(recipe.requirements), [0]
+
+    def hear(line: str) -> None:
+        if line.startswith(("Collecting ", "Processing ")):
+            seen[0] += 1
+            name = re.split(r"[=<>-]", line.split()[1].rpartition("/")[2])[0]
+            tell(InstallProgress(DOWNLOAD, name, min(seen[0], total), total))
+        elif found := re.match(r"\s+Downloading (\S+) \((.+)\)", line):
+            name = found[1].rpartition("/")[2].partition("-")[0]
+            tell(InstallProgress(DOWNLOAD, f"{name} ({found[2]})", min(seen[0], total), total))
+
+    return hear
+
+
+def _better(before: NoSuchWheel | None, new: NoSuchWheel) -> NoSuchWheel:
+    """Return which of two misses says more."""
+    return new if before is None or len(new.releases) > len(before.releases) else before
+
+
+def _no_wheel(recipe: Recipe, order: InstallOrder, missing: NoSuchWheel | None, tried: Sequence[str]) -> TuibenchError:
+    name, release = engine.split_id(recipe.id)
+    package = missing.package if missing is not None else name
+    if order.wheels:
+        return EngineError("wheel_missing", engine=recipe.id, package=package, path=order.wheels, pythons=list(tried))
+    known = missing.releases if missing is not None else ()
+    if package != name or release in known or not known:
+        return EngineError("no_wheel_for_python", engine=recipe.id, package=package, pythons=list(tried))
+    return EngineError("release_unknown", engine=name, release=release, known=list(known[-4:]), pythons=list(tried))
+
+
+def _require_room(root: Path, recipe: Recipe) -> None:
+    """Raise WriteError if the disk has too little room for the wheels and what is in them."""
+    needed = recipe.size_bytes + recipe.download_bytes or _LEAST_ROOM
+    if shutil.disk_usage(root).free < needed:
+        raise disk_full(recipe.id)
+
+
+def _commit(new: Path, place: Path, record: Installation) -> None:
+    """Write the record and give the directory its name."""
+    _clear(place)  # half made, or its interpreter is gone
+    with open(new / RECORD, "w", encoding="utf-8") as handle:
+        json.dump(to_plain(record), handle, indent=2)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.rename(new, place)
+
+
+def _clear(path: Path) -> None:
+    """Remove a directory or a link, if there is one."""
+    if path.is_symlink():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
+def _size(place: Path) -> int:
+    total = 0
+    for folder, _, names in os.walk(place):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
+
+
+def _name_and_version(wheel: Path) -> tuple[str, str]:
+    name, version = wheel.name.split("-")[:2]
+    return name.replace("_", "-").lower(), version
+
+
+@contextmanager
+def _switch(stop: StopSwitch | None) -> Iterator[StopSwitch]:
+    switch = stop or StopSwitch()
+    try:
+        yield switch
+    finally:
+        if stop is None:
+            switch.close()

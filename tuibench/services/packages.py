@@ -1,0 +1,211 @@
+"""Downloads and installs packages with pip, in child processes that can be cancelled."""
+
+from __future__ import annotations
+
+import ensurepip
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+from tuibench.core.engine_state import InstallOrder
+from tuibench.core.errors import EngineError, TuibenchError, WriteError
+from tuibench.core.text import show
+from tuibench.engines.recipes import Recipe
+from tuibench.runs.task import StopSwitch
+
+Hear = Callable[[str], None]
+_SILENCE_S = 300.0
+"""Limit for a step that prints nothing: a large wheel on a slow connection is one such step."""
+_LAST = 200
+"""Number of lines that are kept to find the cause of a failure."""
+_LOG_CHARS = 1_000_000
+_PIP_OPTIONS = ("--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "20")
+
+
+class NoSuchWheel(Exception):
+    """The index, or the directory of wheels, has no file of a package for this Python."""
+
+    def __init__(self, package: str, releases: tuple[str, ...]) -> None:
+        super().__init__(package)
+        self.package = package
+        self.releases = releases
+        """Releases of the package that exist for this Python."""
+
+
+class Installer:
+    """Runs pip for one installation; every process keeps its lock, so that a killed command leaves no open race."""
+
+    def __init__(
+        self, order: InstallOrder, recipe: Recipe, stop: StopSwitch, scratch: Path, lock: int | None = None
+    ) -> None:
+        self._order, self._recipe = order, recipe
+        self._stop, self._lock = stop, lock
+        self._scratch = scratch
+        """Directory for pip's log and perhaps pip itself, which the caller removes."""
+
+    def make_environment(self, python: str, place: Path) -> None:
+        """Make a virtual environment without pip."""
+        code, lines = self._run([python, "-I", "-m", "venv", "--without-pip", str(place)], _ignore)
+        if code:
+            self._raise(lines)
+
+    def _pip(self) -> list[str]:
+        """Return the command of pip: this interpreter's, or the one that came with Python."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        found = ["-m", "pip"] if find_spec("pip") is not None else [str(self._unpacked_pip())]
+        return [sys.executable, *found, *_PIP_OPTIONS, "--log", str(self._log)]
+
+    def _unpacked_pip(self) -> Path:
+        """Unpack the pip of ensurepip once; a virtual environment with it would take seconds."""
+        place = self._scratch / "pip"
+        if not place.exists():
+            folders = [
+                sysconfig.get_config_var("WHEEL_PKG_DIR"),
+                os.path.join(os.path.dirname(ensurepip.__file__), "_bundled"),
+            ]
+            wheels = [wheel for folder in filter(None, folders) for wheel in Path(folder).glob("pip-*.whl")]
+            if not wheels:
+                raise EngineError("no_pip")
+            with zipfile.ZipFile(wheels[0]) as file:
+                file.extractall(self._scratch)
+        return place
+
+    @property
+    def _log(self) -> Path:
+        return self._scratch / "pip.log"
+
+    def download(self, series: str, target: Path, hear: Hear) -> None:
+        """Download the wheels of the recipe for a Python such as 3.11; raise NoSuchWheel if there is none for it."""
+        target.mkdir(parents=True, exist_ok=True)
+        listed = target / "requirements.txt"
+        listed.write_text("".join(f"{one.line}\n" for one in self._recipe.requirements), encoding="utf-8")
+        command = [
+            *(*self._pip(), "download", "--no-deps", "--only-binary", ":all:", "--python-version", series),
+            *(*self._source(), "--dest", str(target), "-r", str(listed)),
+        ]
+        try:
+            code, lines = self._run([*command, *(["--require-hashes"] if self._recipe.is_pinned else [])], hear)
+        finally:
+            listed.unlink(missing_ok=True)
+        if code:
+            self._raise(lines)
+
+    def install(self, python: Path, wheels: Sequence[Path]) -> None:
+        """Install wheels, which were checked when they were downloaded, into an environment."""
+        options = ("--no-deps", "--no-index", "--no-warn-script-location", "--no-compile")
+        command = [*self._pip(), "--python", str(python), "install", *options, *map(str, wheels)]
+        code, lines = self._run(command, _ignore)
+        if code:
+            self._raise(lines)
+
+    def _source(self) -> list[str]:
+        if self._order.wheels:
+            return ["--no-index", "--find-links", os.path.abspath(os.path.expanduser(self._order.wheels))]
+        return ["--index-url", self._order.index_url] if self._order.index_url else []
+
+    def _run(self, command: Sequence[str], hear: Hear) -> tuple[int, list[str]]:
+        """Run a command in its own process group; return its exit code and its last lines."""
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=_environment(),
+            cwd="/",
+            start_new_session=True,
+            pass_fds=() if self._lock is None else (self._lock,),
+        )
+        lines: list[str] = []
+        try:
+            for line in self._read(process):
+                hear(line)
+                lines = [*lines[1 - _LAST :], line]
+            return process.wait(), lines
+        finally:
+            if process.poll() is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+    def _read(self, process: subprocess.Popen[bytes]) -> Iterator[str]:
+        if process.stdout is None:
+            raise RuntimeError("the process has no channel")
+        descriptor, rest = process.stdout.fileno(), b""
+        while self._stop.wait([descriptor], _SILENCE_S):
+            data = os.read(descriptor, 1 << 16)
+            if not data:
+                return
+            *lines, rest = (rest + data).split(b"\n")
+            yield from (line.decode(errors="replace").rstrip() for line in lines)
+        raise EngineError("index_unreachable", engine=self._order.id, text=f"no answer for {_SILENCE_S:.0f} s")
+
+    def _raise(self, lines: Sequence[str]) -> None:
+        try:
+            logged = self._log.read_text(encoding="utf-8", errors="replace")[-_LOG_CHARS:]
+        except OSError:
+            logged = ""
+        raise read_failure(lines, logged, self._order)
+
+
+def read_failure(lines: Sequence[str], logged: str, order: InstallOrder) -> Exception:
+    """Return the error that pip's output tells: a missing wheel, a wrong hash, a refused or broken connection.
+
+    Only its log tells why a page of the index was not read.
+    """
+    text, engine = "\n".join([logged, *lines]), order.id
+    if "DO NOT MATCH THE HASHES" in text:
+        found = re.search(r"\n\s+(\S+?)[ =<>~].* from |(\S+\.whl)", text)
+        return EngineError("wheel_hash_differs", engine=engine, file=show((found[1] or found[2]) if found else "", 120))
+    if "No space left on device" in text or "Disk quota exceeded" in text:
+        return disk_full(engine)
+    if refused := re.search(r"\b(40[137]|5\d\d) (?:Client|Server) Error|HTTP error (40[137]|5\d\d)", text):
+        return EngineError("index_refused", engine=engine, status=int(refused[1] or refused[2]))
+    if not order.wheels and re.search(r"Retrying \(|connection error|Could not fetch URL|ConnectionError", text):
+        return EngineError("index_unreachable", engine=engine, text=_connection(text))
+    if none := re.search(r"satisfies the requirement (\S+?)(?:[=<>~!].*?)? \(from versions: (.*?)\)", text):
+        known = () if none[2] == "none" else tuple(none[2].split(", "))
+        return NoSuchWheel(none[1], known)
+    return EngineError("pip_failed", engine=engine, text=_cause(lines))
+
+
+def disk_full(engine: str) -> TuibenchError:
+    """Return the error of a disk that filled up."""
+    return WriteError("engine_disk_full", engine=engine)
+
+
+def _connection(text: str) -> str:
+    found = re.findall(r"\[Errno -?\d+\] ([^'\")(]+)|(timed out|certificate verify failed)", text)
+    return show(next(filter(None, (found[-1] if found else ("",))), "no connection").strip(), 120)
+
+
+def _cause(lines: Sequence[str]) -> str:
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    return show((errors or [line for line in lines if line.strip()] or ["no output"])[-1].removeprefix("ERROR: "), 300)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of pip: the user's, without variables that change what is installed, and where."""
+    dropped = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE", "PIP_CONSTRAINT")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return {**kept, "LC_ALL": "C.UTF-8", "PIP_REQUIRE_VIRTUALENV": "0"}
+
+
+def _ignore(_: str) -> None:
+    """Ignore a line."""
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
