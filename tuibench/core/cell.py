@@ -12,7 +12,7 @@ from typing import Any
 from tuibench.core.reason import Failure, Reason
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import LATENCY, THROUGHPUT, find
-from tuibench.core.value import TEXT, dataclass
+from tuibench.core.value import ADDED_LATER, TEXT, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ class Used:
     engine_version: str
     distinct_inputs: int
     details: dict[str, str] = field(default_factory=dict)
+    supported: float | None = field(default=None, metadata=ADDED_LATER | {"sparse": True})
+    """Share of the operators that the engine itself ran, from 0 to 1; None if it has no other engine inside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,9 +314,14 @@ def throughput_per_core(cell: CellResult) -> Estimate:
 
 
 def is_clean(cell: CellResult) -> bool:
-    """Return whether a cell may win: its outputs are not known to be wrong and its grade is not D."""
+    """Return whether a cell may win: its own engine ran it, its outputs are not wrong, and its grade is not D."""
     wrong = cell.check is not None and cell.check.state == "differs"
-    return not wrong and not (cell.grade is not None and cell.grade.letter == "D")
+    return not wrong and not ran_elsewhere(cell) and not (cell.grade is not None and cell.grade.letter == "D")
+
+
+def ran_elsewhere(cell: CellResult) -> bool:
+    """Return whether the engine left the whole model to the other engine inside it."""
+    return cell.used is not None and cell.used.supported == 0
 
 
 def measured(cells: Sequence[CellResult]) -> list[CellResult]:

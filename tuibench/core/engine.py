@@ -85,7 +85,14 @@ REGISTRY: dict[str, EngineEntry] = {
             layer_timer="tuibench.model.profile.scripted",
             hidden=True,
         ),
-        EngineEntry("deepsparse", "ds", package="deepsparse"),
+        EngineEntry(
+            "deepsparse",
+            "ds",
+            package="deepsparse",
+            module="tuibench.engines.deepsparse",
+            own_release="1.8.0",
+            model_form=ModelForm(FIXED, highest_opset=18, highest_ir=9),
+        ),
         EngineEntry(
             "executor",
             "executor",

@@ -108,12 +108,12 @@ def to_plain(value: Any, words: Callable[[Reason], str] | None = None) -> Any:
 
 
 def written(value: Any) -> list[tuple[str, Any]]:
-    """Return names and values of the fields of a dataclass, without empty fields marked `sparse`."""
+    """Return names and values of the fields of a dataclass, without empty fields marked `sparse`; 0.0 is a value."""
     pairs = ((f, getattr(value, f.name)) for f in dataclasses.fields(value))
     return [
         (f.name, "" if found is None and f.metadata.get("text") else found)
         for f, found in pairs
-        if found or not f.metadata.get("sparse")
+        if found or isinstance(found, float) or not f.metadata.get("sparse")
     ]
 
 

@@ -67,6 +67,8 @@ class ReadBack:
     streams: int | None
     pinned: str
     details: dict[str, str]
+    supported: float | None = None
+    """Share of the operators that the engine itself runs; the others run in another engine inside it."""
 
 
 class IoUnavailable(EngineError):

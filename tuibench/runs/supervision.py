@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -26,6 +27,8 @@ _KILL_S = 5.0
 _PAD_BYTES = 4096
 _PAD = "TUIBENCH_PAD"
 _PAGE = 1 << 16
+_MOST_LOG = 1 << 18
+_ASSERTION = re.compile(r"\s*(assert|fatal|received signal)", re.IGNORECASE)
 
 Listen = Callable[[Mapping[str, Any]], None]
 
@@ -192,7 +195,21 @@ class Supervision:
             if oom and name == "SIGKILL":
                 return self._failure("memory", Reason(KILLED_BY_KERNEL), name)
             return self._failure("signal", because(DIED, signal=name, process="the worker"), name)
+        said = find_assertion(self._job.log_path)
+        if code and said:
+            engine = self._job.cell.asked.engine
+            return self._failure("exit", because("engine_ended_process", engine=engine, exit_code=code, text=said))
         return self._failure("exit", because("worker_ended", exit_code=code))
+
+
+def find_assertion(log_path: str) -> str:
+    """Return the line in which an engine says why it ends its process, above its stack trace; '' if there is none."""
+    try:
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            lines = log.read(_MOST_LOG).splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in lines if _ASSERTION.match(line)), "")
 
 
 def _end(process: subprocess.Popen[bytes], *, gently: bool) -> None:

@@ -283,6 +283,7 @@ class Measurement:
             engine_version=self._version,
             distinct_inputs=outcome.distinct,
             details=details,
+            supported=back.supported,
         )
 
 

@@ -96,6 +96,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "executor_refused": ("executor cannot compile this graph: {text}", ""),
     "output_of_one_element": ("{engine} returned output '{name}' with one element repeated", ""),
     "unsupported_stream_kind": ("the engine runs no streams as {kind}; it takes {names:or}", ""),
+    "engine_ended_process": ("{engine} ended its process with code {exit_code}: {text:200}", ""),
     "engine_without_queue": ("{engine} has no queue of its own", ""),
     "engine_always_optimizes": ("{engine} cannot run a model unoptimized", ""),
     "unsupported_precision": ("{engine} has no precision '{precision}' on the CPU; it takes {names:or}", ""),

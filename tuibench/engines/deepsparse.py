@@ -1,0 +1,250 @@
+"""DeepSparse 1.8.0, which computes with the zeros of weights; in an interpreter of its own with numpy 1."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import sysconfig
+import threading
+import types
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+from tuibench.core.errors import EngineError
+from tuibench.core.model import Port
+from tuibench.core.reason import Reason, error_text
+from tuibench.engines.protocol import (
+    BadSetting,
+    Bound,
+    Capabilities,
+    EngineRefusal,
+    Feed,
+    IoUnavailable,
+    LoadSettings,
+    Queue,
+    ReadBack,
+)
+
+CAPABILITIES = Capabilities(
+    name="deepsparse",
+    precisions=("f32",),
+    stream_kinds=("queue",),
+    io_classes=("call",),
+)
+_PACKAGE = "deepsparse"
+
+
+def make() -> DeepSparseEngine:
+    """Return the engine; `engines/factory.py` calls it."""
+    return DeepSparseEngine()
+
+
+def import_library() -> tuple[Any, Any]:
+    """Return the compiled library and its description of the CPU.
+
+    An empty parent package keeps the vendor's own from running, which needs a dozen packages and reports its use.
+    """
+    os.environ["NM_DISABLE_ANALYTICS"] = "1"
+    import numpy as np
+
+    if int(np.__version__.partition(".")[0]) >= 2:
+        raise EngineError("numpy_too_new", engine="deepsparse", version=np.__version__)
+    if _PACKAGE not in sys.modules:
+        folder = Path(sysconfig.get_paths()["platlib"]) / _PACKAGE
+        if not folder.is_dir():
+            raise ImportError("no package deepsparse in this interpreter")
+        parent = types.ModuleType(_PACKAGE)
+        parent.__path__ = [str(folder)]
+        sys.modules[_PACKAGE] = parent
+    cpu = importlib.import_module("deepsparse.cpu")
+    return importlib.import_module("deepsparse.lib").init_deepsparse_lib(), cpu.cpu_architecture()
+
+
+class DeepSparseEngine:
+    """Engine with the vendor's own schedulers."""
+
+    capabilities = CAPABILITIES
+
+    def environment(self, setting: LoadSettings) -> dict[str, str]:
+        """Return the variables that bind threads, and that keep the library from changing the model's batch."""
+        return {
+            "NM_DISABLE_ANALYTICS": "1",
+            "NM_DISABLE_BATCH_OVERRIDE": "1",
+            "NM_BIND_THREADS_TO_CORES": str(int(setting.pin == "core")),
+            "NM_BIND_THREADS_TO_SOCKETS": str(int(setting.pin == "numa")),
+        }
+
+    def start(self) -> str:
+        """Load the library without the vendor's package and return its version."""
+        import_library()
+        return str(importlib.import_module("deepsparse.generated_version").version)
+
+    def load(self, setting: LoadSettings) -> DeepSparseSession:
+        """Compile the model; raise EngineRefusal if DeepSparse rejects it."""
+        if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
+            takes = [*CAPABILITIES.precisions, "engine-default"]
+            raise BadSetting("unsupported_precision", engine="deepsparse", precision=setting.precision, names=takes)
+        library, cpu = import_library()
+        scheduler = "single_stream" if setting.one_at_a_time else "multi_stream"
+        streams = 1 if setting.one_at_a_time else setting.streams
+        before = _count_threads()
+        try:
+            network = library.deepsparse_engine(setting.model_path, 1, setting.threads, streams, scheduler, None, None)
+            # None for one core, which the caller computes on; with streams there are more, which divide the work.
+            threads = min(setting.threads, max(1, _count_threads() - before))
+            return DeepSparseSession(network, cpu, setting, scheduler, threads)
+        except RuntimeError as error:
+            raise EngineRefusal.from_reason(_explain(error)) from error
+
+
+class DeepSparseSession:
+    """One compiled model."""
+
+    def __init__(self, network: Any, cpu: Any, setting: LoadSettings, scheduler: str, threads: int) -> None:
+        self._network = network
+        self._setting = setting
+        self._is_proven = False
+        self._inputs = _read_ports(network.input_names(), network.input_dims())
+        self._outputs = _read_ports(network.output_names(), network.output_dims())
+        self._back = ReadBack(
+            precision="f32",
+            threads=threads,
+            streams=int(network.num_streams()),
+            pinned=setting.pin,
+            details={"scheduler": scheduler, "isa": str(cpu.isa), "vnni": "yes" if cpu.vnni else "no"},
+            supported=round(float(network.fraction_of_supported_ops()), 4),
+        )
+
+    def inputs(self) -> tuple[Port, ...]:
+        """Return the inputs in the model's order; the library does not tell their types."""
+        return self._inputs
+
+    def outputs(self) -> tuple[Port, ...]:
+        """Return the outputs in the model's order."""
+        return self._outputs
+
+    def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
+        """Bind the samples as lists of arrays; the library copies inputs and makes new outputs in each call."""
+        if io != "call":
+            raise IoUnavailable("no_way_to_pass_inputs")
+        run = self._network.execute_list_out if self._is_proven else self._prove
+        calls = tuple(partial(run, self._arrays(feed)) for feed in feeds)
+        return Bound(io, calls, partial(self._fetch, calls), (self._network,))
+
+    def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
+        """Return threads that call the one network, whose scheduler divides them among its cores."""
+        return DeepSparseQueue(self.bind(feeds, io).calls, self._setting.streams)
+
+    def read_back(self) -> ReadBack:
+        """Return the settings in use."""
+        return self._back
+
+    def close(self) -> None:
+        """Free the network; bound calls keep their own part of it until they are dropped."""
+        self._network = None
+
+    def _arrays(self, feed: Feed) -> list[Any]:
+        import numpy as np
+
+        missing = [port.name for port in self._inputs if port.name not in feed]
+        if missing:
+            raise EngineRefusal("input_not_given", name=missing[0])
+        return [np.ascontiguousarray(feed[port.name]) for port in self._inputs]
+
+    def _prove(self, arrays: list[Any]) -> list[Any]:
+        """Run for the first time, when types and outputs are checked."""
+        try:
+            outputs: list[Any] = self._network.execute_list_out(arrays)
+        except RuntimeError as error:
+            raise EngineRefusal.from_reason(_explain(error)) from error
+        for port, output in zip(self._outputs, outputs, strict=True):
+            require_strides(port.name, output)
+        self._is_proven = True
+        return outputs
+
+    def _fetch(self, calls: Sequence[Callable[[], Any]], sample: int) -> dict[str, Any]:
+        return {port.name: array for port, array in zip(self._outputs, calls[sample](), strict=True)}
+
+
+def require_strides(name: str, array: Any) -> None:
+    """Raise EngineRefusal for an array in which every element is the first one, as under numpy 2."""
+    if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
+        raise EngineRefusal("output_of_one_element", engine="deepsparse", name=name)
+
+
+def _explain(error: RuntimeError) -> Reason:
+    return error_text(str(error).removeprefix("NM: error: ").strip()[:2000])
+
+
+def _count_threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def _read_ports(names: Sequence[str], shapes: Sequence[Sequence[int] | None]) -> tuple[Port, ...]:
+    ports = zip(names, shapes, strict=True)
+    return tuple(Port(str(name), "tensor", "", None if shape is None else tuple(shape)) for name, shape in ports)
+
+
+class DeepSparseQueue:
+    """Threads, one for each stream, that call in turn with the next sample."""
+
+    def __init__(self, calls: Sequence[Callable[[], object]], streams: int) -> None:
+        self._calls = calls
+        self._streams = streams
+
+    def run(self, until_ns: int, starts: Any, ends: Any) -> int:
+        """Run every stream until `until_ns` or until its part of the arrays is full; return the number of requests."""
+        room = min(len(starts), len(ends)) // self._streams
+        counts = [0] * self._streams
+        errors: list[BaseException] = []
+
+        def serve(stream: int) -> None:
+            begin = stream * room
+            try:
+                counts[stream] = run_stream(
+                    self._calls, stream, until_ns, starts[begin : begin + room], ends[begin : begin + room]
+                )
+            except BaseException as error:  # raised again by the waiting thread
+                errors.append(error)
+
+        threads = [threading.Thread(target=serve, args=(stream,), daemon=True) for stream in range(self._streams)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+        return _close_gaps(starts, ends, room, counts)
+
+    def close(self) -> None:
+        """Release the calls."""
+        self._calls = ()
+
+
+def run_stream(calls: Sequence[Callable[[], object]], first: int, until_ns: int, starts: Any, ends: Any) -> int:
+    """Call with each sample in turn, from `first` on; return the number of calls."""
+    clock = perf_counter_ns
+    count, most, samples = 0, len(starts), len(calls)
+    now = clock()
+    while count < most and now < until_ns:
+        starts[count] = now
+        calls[(first + count) % samples]()
+        now = ends[count] = clock()
+        count += 1
+    return count
+
+
+def _close_gaps(starts: Any, ends: Any, room: int, counts: Sequence[int]) -> int:
+    """Move the stamps of all streams together, because each stream wrote to its own part."""
+    total = counts[0]
+    for stream in range(1, len(counts)):
+        begin, count = stream * room, counts[stream]
+        for stamps in (starts, ends):
+            stamps[total : total + count] = stamps[begin : begin + count]
+        total += count
+    return total
