@@ -16,7 +16,7 @@ def test_engines_are_checked_by_name_alone() -> None:
     with pytest.raises(EngineError):
         Services().machine.check_engines(["onnxruntime", "nope"])
     with pytest.raises(UsageError):
-        Services().machine.check_engines(["deepsparse"])
+        Services().machine.check_engines(["tract"])
 
 
 def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
