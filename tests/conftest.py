@@ -19,6 +19,7 @@ import pytest
 
 from tests.answers import Answers
 from tests.memory import in_memory
+from tuibench.engines.installation import find_installation
 
 ROOT = Path(__file__).resolve().parent.parent
 REAL_ENVIRONMENT = dict(os.environ)
@@ -146,6 +147,22 @@ def python310() -> Path:
             pytest.skip(f"numpy {OLD_NUMPY} for Python {OLD_PYTHON} cannot be installed: {failure}")
         ready.touch()
     return python
+
+
+@pytest.fixture(scope="session")
+def engines_root() -> Callable[[str], Path]:
+    """Return a function that skips unless an engine is installed for tests, and returns the directory of all.
+
+    TUIBENCH_TEST_ENGINES names a directory like `<data>/engines`.
+    """
+    root = REAL_ENVIRONMENT.get("TUIBENCH_TEST_ENGINES", "")
+
+    def find(engine_id: str) -> Path:
+        if not root or find_installation(Path(root), engine_id) is None:
+            pytest.skip(f"{engine_id} is not installed in TUIBENCH_TEST_ENGINES ({root or 'not set'})")
+        return Path(root)
+
+    return find
 
 
 def _find_old_python() -> str | None:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-
-from tuibench.engines.installation import find_installation, interpreter_of
 
 
 class _SignalStack(ctypes.Structure):
@@ -30,16 +26,3 @@ def signal_stack() -> Iterator[None]:
     assert libc.sigaltstack(None, ctypes.byref(before)) == 0
     yield
     assert libc.sigaltstack(ctypes.byref(before), None) == 0
-
-
-@pytest.fixture(scope="session")
-def engine_python() -> Callable[[str], str]:
-    """Return a function that returns the interpreter of an engine installed for tests, and skips without one."""
-    root = os.environ.get("TUIBENCH_TEST_ENGINES", "")
-
-    def find(engine_id: str) -> str:
-        if not root or find_installation(Path(root), engine_id) is None:
-            pytest.skip(f"{engine_id} is not installed in TUIBENCH_TEST_ENGINES ({root or 'not set'})")
-        return str(interpreter_of(Path(root), engine_id))
-
-    return find

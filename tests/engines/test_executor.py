@@ -20,6 +20,7 @@ from tests.model.factory import F32, model, save, tensor, weight
 from tuibench.core.cell import Execution
 from tuibench.core.model import Reference
 from tuibench.core.reason import Failure, Reason
+from tuibench.engines.installation import interpreter_of
 from tuibench.present.reason import reason_words
 from tuibench.runs.supervision import Bounds, Supervision
 from tuibench.runs.task import StopSwitch
@@ -33,9 +34,9 @@ Run = Callable[..., Execution | Failure]
 
 
 @pytest.fixture
-def run(tmp_path: Path, engine_python: Callable[[str], str]) -> Run:
+def run(tmp_path: Path, engines_root: Callable[[str], Path]) -> Run:
     """Return a function that measures a model on given inputs in the interpreter of the Executor."""
-    python = engine_python("executor")
+    python = str(interpreter_of(engines_root("executor"), "executor"))
 
     def carry_out(path: str, feeds: list[dict[str, Any]], **changes: Any) -> Execution | Failure:
         bundle, asks = tmp_path / "inputs.npz", changes.pop("asks", {})

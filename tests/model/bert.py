@@ -41,6 +41,16 @@ def bert(opset: int = 14, size: Size = SMALL, *, fused: bool = False) -> onnx.Mo
     return _Bert(opset, size, fused).build()
 
 
+def fixed(built: onnx.ModelProto, batch: int, sequence: int) -> onnx.ModelProto:
+    """Return the same model with numbers for the dims of its inputs and outputs."""
+    numbers = {"batch": batch, "seq": sequence}
+    for value in (*built.graph.input, *built.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_value = numbers[dim.dim_param]
+    return built
+
+
 def feed(batch: int = 1, sequence: int = 128, size: Size = SMALL, seed: int = 3) -> dict[str, Any]:
     """Return tokens with a mask that ends before the last of them."""
     rng = np.random.default_rng(seed)
@@ -50,13 +60,13 @@ def feed(batch: int = 1, sequence: int = 128, size: Size = SMALL, seed: int = 3)
     return dict(zip(INPUTS, (rng.integers(1, size.words, (batch, sequence)), mask, kinds), strict=True))
 
 
-def quantized(path: Path, target: Path, size: Size = SMALL, samples: int = 8) -> Path:
+def quantized(path: Path, target: Path, size: Size = SMALL, sequence: int = 64) -> Path:
     """Write the static INT8 form with QDQ nodes, calibrated on tokens."""
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
     class Reader(CalibrationDataReader):  # type: ignore[misc]
         def __init__(self) -> None:
-            self._feeds = iter([feed(sequence=min(64, size.places), size=size, seed=seed) for seed in range(samples)])
+            self._feeds = iter([feed(sequence=sequence, size=size, seed=seed) for seed in range(8)])
 
         def get_next(self) -> dict[str, Any] | None:
             return next(self._feeds, None)
