@@ -129,6 +129,14 @@ def shared_answers(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> None:
 
 
 @pytest.fixture(scope="session")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an installed engine with an interpreter of its own, `tests.wheels.ENGINE`; tests copy it."""
+    from tests.wheels import install
+
+    return install(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture(scope="session")
 def python310() -> Path:
     """Return a Python 3.10 with numpy 1.26 only, as an old engine has; skip if there is none.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -12,6 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import onnxruntime
+import pytest
+
+from tuibench.core.engine_state import InstallOrder
+from tuibench.core.machine import Places
+from tuibench.services.api import Services
+from tuibench.services.settings import Settings
 
 RELEASE = str(onnxruntime.__version__)
 ENGINE = f"onnxruntime@{RELEASE}"
@@ -102,3 +110,16 @@ def serve_index(wheels: Path, *, status: int = 200, wrong_hash: bool = False) ->
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def install(folder: Path) -> Path:
+    """Install the engine below a directory and return its place; pip's own settings have no effect."""
+    places = Places(folder / "data", folder / "state", folder / "cache", folder / "config")
+    services = Services(Settings(places, f"tuibench-{folder.name}"))
+    order = InstallOrder(ENGINE, python=sys.executable, wheels=str(make_wheels(folder / "wheels")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_CONFIG_FILE", os.devnull)
+        patch.delenv("PIP_FIND_LINKS", raising=False)
+        services.engines.install(order)
+    services.close()
+    return services.engines.root / ENGINE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,9 +43,9 @@ def services() -> Iterator[Services]:
     own.close()
 
 
-@pytest.fixture
-def wheels(tmp_path: Path) -> Path:
-    return make_wheels(tmp_path / "wheels")
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_wheels(tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture
@@ -54,6 +55,13 @@ def order(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> InstallOrder:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     return InstallOrder(ENGINE, python=sys.executable, wheels=str(wheels))
+
+
+@pytest.fixture
+def installed(installation: Path, services: Services) -> Services:
+    """Return services with the engine installed."""
+    shutil.copytree(installation, services.engines.root / ENGINE, symlinks=True)
+    return services
 
 
 def code_of(services: Services, order: InstallOrder) -> str:
@@ -67,22 +75,18 @@ def names(services: Services) -> list[str]:
     return sorted(name for name in os.listdir(root) if not name.endswith(".lock")) if root.exists() else []
 
 
-def test_installed_engine_is_listed_tested_and_removed(services: Services, order: InstallOrder) -> None:
-    said: list[InstallProgress] = []
-    record, is_new = services.engines.install(order, said.append)
-    assert is_new and record.id == ENGINE and record.python == sys.version.split()[0]
+def test_installed_engine_is_listed_tested_and_removed(installed: Services, order: InstallOrder) -> None:
+    record, is_new = installed.engines.install(order)
+    assert not is_new and record.id == ENGINE and record.python == sys.version.split()[0]
     assert record.packages == {"onnxruntime": RELEASE, "numpy": "2.0.0"}
     assert all(len(value) == 64 for value in record.hashes.values()) and record.size_bytes > 0
-    stages = list(dict.fromkeys(one.stage for one in said))
-    assert stages == [PYTHON, DOWNLOAD, INSTALL, PROBE]
-    listed = {one.id: one for one in services.engines.every()}
+    listed = {one.id: one for one in installed.engines.every()}
     assert listed[ENGINE].state == INSTALLED and listed["onnxruntime"].state == BESIDE
-    assert services.engines.test(ENGINE).difference == 0.0
-    assert services.engines.install(order) == (record, False)
-    assert services.engines.remove(ENGINE) > 0
-    assert names(services) == []
+    assert installed.engines.test(ENGINE).difference == 0.0
+    assert installed.engines.remove(ENGINE) > 0
+    assert names(installed) == []
     with pytest.raises(EngineError) as caught:
-        services.engines.remove(ENGINE)
+        installed.engines.remove(ENGINE)
     assert caught.value.reason.code == "engine_apart_missing"
 
 
@@ -93,12 +97,6 @@ def test_engine_that_does_not_agree_is_not_installed(
     wrong = make_wheels(tmp_path / "wrong", code)
     assert code_of(services, replace(order, wheels=str(wrong))) == expected
     assert names(services) == []
-
-
-def test_index_of_this_machine_is_used(services: Services, order: InstallOrder, wheels: Path) -> None:
-    with serve_index(wheels) as url:
-        record, is_new = services.engines.install(replace(order, wheels="", index_url=url))
-    assert is_new and len(record.hashes) == 2
 
 
 def test_refusals_of_an_index_are_told_apart(services: Services, order: InstallOrder, wheels: Path) -> None:
@@ -159,14 +157,14 @@ def test_killed_installation_is_never_used_and_is_replaced(services: Services, o
     assert names(services) == [ENGINE]
 
 
-def test_engine_in_use_is_not_removed(services: Services, order: InstallOrder) -> None:
-    services.engines.install(order)
-    with installations_held(services.engines.root, [ENGINE]):
+def test_engine_in_use_is_not_removed(installed: Services) -> None:
+    engines = installed.engines
+    with installations_held(engines.root, [ENGINE]):
         with pytest.raises(EngineBusy):
-            services.engines.remove(ENGINE)
-        with installations_held(services.engines.root, [ENGINE]):
-            assert find_installation(services.engines.root, ENGINE) is not None
-    services.engines.remove(ENGINE)
+            engines.remove(ENGINE)
+        with installations_held(engines.root, [ENGINE]):
+            assert find_installation(engines.root, ENGINE) is not None
+    engines.remove(ENGINE)
 
 
 def test_second_installation_at_once_is_refused(services: Services, order: InstallOrder) -> None:
@@ -177,28 +175,34 @@ def test_second_installation_at_once_is_refused(services: Services, order: Insta
     os.close(lock)
 
 
-def test_half_made_and_orphaned_installations_are_damaged(services: Services, order: InstallOrder) -> None:
-    services.engines.install(order)
-    place = services.engines.root / ENGINE
-    (place / "venv" / "bin" / "python").unlink()
-    (state,) = [one for one in services.engines.every() if one.id == ENGINE]
-    assert state.state == DAMAGED and state.command == f"tuibench engines install {ENGINE}"
-    assert services.engines.install(order)[1]
-    assert services.engines.state(ENGINE).state == INSTALLED
+def test_half_made_and_orphaned_installations_are_damaged(installed: Services) -> None:
+    engines, place = installed.engines, installed.engines.root / ENGINE
     (place / "installed.json").write_text(json.dumps({"id": "another@1.0", "python": "3.11"}))
-    assert services.engines.state(ENGINE).state == DAMAGED
-    services.engines.remove(ENGINE)
-    assert services.engines.state(ENGINE).state == AVAILABLE
+    assert engines.state(ENGINE).state == DAMAGED
+    (place / "venv" / "bin" / "python").unlink()
+    (state,) = [one for one in engines.every() if one.id == ENGINE]
+    assert state.state == DAMAGED and state.command == f"tuibench engines install {ENGINE}"
+    engines.remove(ENGINE)
+    assert engines.state(ENGINE).state == AVAILABLE
 
 
-def test_downloaded_wheels_install_without_a_network(
+def test_installation_replaces_a_damaged_one_and_tells_its_steps(services: Services, order: InstallOrder) -> None:
+    (services.engines.root / ENGINE / "venv").mkdir(parents=True)
+    said: list[InstallProgress] = []
+    assert services.engines.install(order, said.append)[1]
+    assert list(dict.fromkeys(one.stage for one in said)) == [PYTHON, DOWNLOAD, INSTALL, PROBE]
+    assert services.engines.state(ENGINE).state == INSTALLED and names(services) == [ENGINE]
+
+
+def test_wheels_of_an_index_are_downloaded_and_installed(
     services: Services, order: InstallOrder, wheels: Path, tmp_path: Path
 ) -> None:
     with serve_index(wheels) as url:
         download = replace(order, wheels="", index_url=url, python="3.11")
         found = services.engines.download(download, tmp_path / "carried")
-    assert [path.name.split("-")[0] for path in found] == ["numpy", "onnxruntime"]
-    assert services.engines.install(replace(order, wheels=str(tmp_path / "carried")))[1]
+        assert [path.name.split("-")[0] for path in found] == ["numpy", "onnxruntime"]
+        assert services.engines.install(replace(download, python=sys.executable))[1]
+    assert sorted(path.name for path in (tmp_path / "carried").iterdir()) == [path.name for path in found]
 
 
 def test_licence_must_be_accepted(services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,88 @@
+"""`tuibench engines` as users type it, with a real run that uses an engine and with the network cut."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import LONG, detach, end
+from tests.cli.shell import Shell, until
+from tests.wheels import ENGINE, make_wheels
+from tuibench.services.api import Services
+
+
+@pytest.fixture
+def engine(installation: Path) -> Path:
+    """Install the engine for the commands of a test."""
+    place = Services().engines.root / ENGINE
+    shutil.copytree(installation, place, symlinks=True)
+    return place
+
+
+def test_list_names_states_releases_and_commands(shell: Shell, engine: Path) -> None:
+    done = shell.run("engines")
+    assert done.code == 0
+    (line,) = [line for line in done.lines if line.startswith(ENGINE)]
+    assert "installed" in line and sys.version.split()[0] in line
+    said = json.loads(shell.run("engines", "list", "--json").out)
+    assert said["schema"] == 1
+    by_id = {one["id"]: one for one in said["engines"]}
+    assert by_id[ENGINE]["state"] == "installed" and by_id["onnxruntime"]["state"] == "beside"
+
+
+def test_removal_asks_first_and_names_the_run_that_uses_the_engine(keeper: Shell, engine: Path) -> None:
+    refused = keeper.run("engines", "remove", ENGINE)
+    assert refused.code == 2 and "-y" in refused.err
+    run = detach(keeper, *LONG[:1], *LONG[3:], "-e", ENGINE)
+    keeper.wait_for("execution_start")
+    busy = keeper.run("engines", "remove", ENGINE, "-y")
+    assert busy.code == 7 and f"tuibench cancel {run}" in busy.err and engine.exists()
+    end(keeper, run)
+    assert keeper.run("engines", "remove", ENGINE, "-y").code == 0
+    assert not engine.exists()
+    missing = keeper.run("benchmark", "sample:tiny", "-e", ENGINE)
+    assert missing.code == 4 and f"tuibench engines install {ENGINE}" in missing.err
+
+
+def test_test_prints_the_difference_of_one_engine(shell: Shell, engine: Path) -> None:
+    done = shell.run("engines", "test", ENGINE)
+    assert done.code == 0 and done.out.startswith(f"{ENGINE}: agrees with ONNX Runtime")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "hint"),
+    [
+        (("install", "onnxruntime"), 2, "tuibench engines install onnxruntime@RELEASE"),
+        (("install", "onnxruntime@1.2"), 2, "1.15"),
+        (("install", "nothing"), 4, "engines:"),
+        (("install",), 2, "required"),
+        (("download", ENGINE), 2, "--to"),
+        (("remove", ENGINE, "-y"), 4, f"tuibench engines install {ENGINE}"),
+        (("test", ENGINE), 4, f"tuibench engines install {ENGINE}"),
+        (("drop", ENGINE), 2, "install"),
+    ],
+)
+def test_refusals_name_what_leads_on(shell: Shell, arguments: tuple[str, ...], code: int, hint: str) -> None:
+    done = shell.run("engines", *arguments)
+    assert done.code == code and hint in done.err and done.out == ""
+    assert len(done.err.splitlines()) <= 2
+
+
+def test_engine_is_installed_from_wheels_with_the_network_cut(real_shell: Shell, tmp_path: Path) -> None:
+    cut = ("unshare", "-rn")
+    if shutil.which("unshare") is None or subprocess.run([*cut, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("a network namespace cannot be made here")
+    wheels = make_wheels(tmp_path / "wheels")
+    arguments = ("engines", "install", ENGINE, "--python", sys.executable, "--wheels", str(wheels))
+    done = real_shell.run(*arguments, env={"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": None}, wrap=cut)
+    assert done.code == 0, done.err
+    assert done.err.splitlines()[-1].startswith(f"installed {ENGINE}")
+    without = real_shell.run("engines", "install", "onnxruntime@1.20.1", wrap=cut, env={"PIP_CONFIG_FILE": os.devnull})
+    assert without.code == 4 and "tuibench engines download onnxruntime@1.20.1 --to DIR" in without.err
+    until(lambda: not real_shell.processes(), "no process")
