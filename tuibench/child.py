@@ -1,6 +1,6 @@
 """Short-lived tasks on untrusted files: a JSON request on stdin, JSON lines on stdout; a crash ends only this process.
 
-python -m tuibench.child inspect|prepare|adapt|engines|fetch|hash|import|cost|layers|roofline|zeros|what_if|weights|loss
+python -m tuibench.child TASK, with a task of the table below.
 """
 
 from __future__ import annotations
@@ -273,6 +273,17 @@ def what_if(request: dict[str, Any], send: Send) -> Any:
     )
 
 
+def contract(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `contract` {engine}: the name of each check of an engine, and why it failed."""
+    import tempfile
+    from pathlib import Path
+
+    from tuibench.model.engine_contract import check_engine
+
+    with tempfile.TemporaryDirectory() as work_dir:
+        return check_engine(str(request["engine"]), tuple(sorted(os.sched_getaffinity(0))), Path(work_dir))
+
+
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
@@ -288,6 +299,7 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "roofline": roofline,
     "zeros": zeros,
     "what_if": what_if,
+    "contract": contract,
 }
 _IMPORTS = {
     "inspect": "tuibench.model.inspection",

@@ -130,7 +130,7 @@ def test_argument_that_is_no_model_is_reported_in_the_shell(shell: Shell, folder
     [
         (("--mouse", "--no-mouse"), "exclude each other"),
         (("sample:nothing",), "there is no sample:nothing"),
-        (("zoo:bert",), "SparseZoo's host no longer exists"),
+        (("zoo:bert",), "its host no longer exists"),
         (("http://example.org/m.onnx",), "http:"),
     ],
 )

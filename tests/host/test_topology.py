@@ -151,3 +151,25 @@ def test_chosen_cores_are_distinct_stable_and_the_quietest(cores: int, busy: dic
     worst = max(max(busy.get(cpu % 8, 0.0), busy.get(cpu % 8 + 8, 0.0)) for cpu in chosen)
     quiet = sum(max(busy.get(n, 0.0), busy.get(n + 8, 0.0)) <= 0.25 for n in range(8))
     assert quiet < cores or worst <= 0.25
+
+
+def big_machine(machine: Machine) -> Topology:
+    """Return 2 packages of 64 cores with 2 threads and 2 nodes each."""
+    return read_topology(build_cpus(machine, packages=2, cores=64, smt=2, nodes=2), machine.root)
+
+
+@pytest.mark.parametrize(("cores", "nodes"), [(1, 1), (32, 1), (33, 2), (64, 2), (65, 3), (97, 4), (128, 4)])
+def test_cores_take_as_few_nodes_as_hold_them(machine: Machine, cores: int, nodes: int) -> None:
+    topology = big_machine(machine)
+    assert topology.nodes_for(cores) == nodes
+    groups = topology.by_node(choose_cpus(topology, cores, {}))
+    assert len(groups) == nodes
+
+
+def test_cpus_are_grouped_by_their_nodes(machine: Machine) -> None:
+    topology = big_machine(machine)
+    cpus = choose_cpus(topology, 128, {})
+    groups = topology.by_node(cpus)
+    assert sorted(cpu for group in groups for cpu in group) == sorted(cpus)
+    assert [len(group) for group in groups] == [32, 32, 32, 32]
+    assert all(len({cpu // 32 for cpu in group}) == 1 for group in groups)

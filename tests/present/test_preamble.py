@@ -29,7 +29,7 @@ PREAMBLE = Preamble(
 def test_preamble_states_everything_before_measuring() -> None:
     assert preamble_text(PREAMBLE).splitlines() == [
         "-b: 1 given more than once, measured once",
-        "Pinning: core, CPU 0-3,8, each engine thread on one CPU (-pin none|core)",
+        "Pinning: core, CPU 0-3,8, each engine thread on one CPU (-pin none|numa|core)",
         "Engine: onnxruntime 1.31.1, threads 1,4, ISA AVX512 VNNI",
         "Input 'x': float32 [1, 3, 224, 224], uniform 0 to 1",
         "Chosen: seq = 16 (--dim seq=N changes it)",

@@ -38,3 +38,12 @@ def test_cell_keys_equal_those_of_stored_results(line: str, keys: list[str]) -> 
     assert isinstance(request, BenchmarkRequest)
     spec, _ = to_spec(request, Machine())
     assert [cell.key for cell in make_cells(spec, [MODEL], POINTS)] == keys
+
+
+@pytest.mark.parametrize(("flags", "streams"), [("", [2, 8]), ("-nstreams auto", [2, 8]), ("-nstreams 3", [3, 3])])
+def test_elastic_has_two_requests_per_node_in_flight(flags: str, streams: list[int]) -> None:
+    request = parse(["benchmark", "sample:tiny", *shlex.split(f"-s elastic -ncores 1,4 {flags}")])
+    assert isinstance(request, BenchmarkRequest)
+    spec, _ = to_spec(request, Machine())
+    cells = make_cells(spec, [MODEL], POINTS[:1], lambda cores: cores)
+    assert [cell.asked.streams for cell in cells] == streams

@@ -101,18 +101,19 @@ def follow_or_detach(
     active: ActiveRun | None = None
     try:
         interruption.check()
-        with held_back():
+        with held_back() as let_in:
             active, notes = start()
-        view: View[ActiveRun] = View(
-            active,
-            tuple(notes),
-            quiet=request.quiet,
-            ascii_only=request.ascii,
-            plan=lambda run: services.profiles.plan_run(run),
-        )
-        if request.detach:
-            return _detach(services, view, request, interruption)
-        return Following(services, view, request, partner, shown).follow(interruption)
+            view: View[ActiveRun] = View(
+                active,
+                tuple(notes),
+                quiet=request.quiet,
+                ascii_only=request.ascii,
+                plan=lambda run: services.profiles.plan_run(run),
+            )
+            if not request.detach:
+                # A signal from now on must not lose what is measured by then.
+                return Following(services, view, request, partner, shown).follow(interruption, let_in)
+        return _detach(services, view, request, interruption)
     finally:
         if active is not None:
             with held_back():

@@ -53,10 +53,11 @@ class Following:
         self._request = request
         self._terminal = Terminal()
 
-    def follow(self, interruption: Interruption) -> int:
-        """Watch to the end, publish the result, and return the exit code."""
+    def follow(self, interruption: Interruption, let_in: Callable[[], object] = lambda: None) -> int:
+        """Watch to the end, publish the result, and return the exit code; `let_in` unblocks held back signals."""
         run = self._run
         try:
+            let_in()
             asks = not self._request.dry_run and self._terminal.can_be_asked()
             with interruption.asking() if asks else nullcontext():
                 self._view.watch(interruption, self._answer)

@@ -9,6 +9,7 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 from tuibench.core.errors import ExitCode
@@ -91,13 +92,17 @@ CODES = {
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
-    """Block the signals until the end of the block; children started in it must unblock them."""
+def held_back() -> Iterator[Callable[[], object]]:
+    """Block the signals until the end of the block, or until the function that it yields is called.
+
+    Children started in it must unblock them.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, CODES)
+    let_in = partial(signal.pthread_sigmask, signal.SIG_SETMASK, before)
     try:
-        yield
+        yield let_in
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        let_in()
 
 
 class Ended(BaseException):

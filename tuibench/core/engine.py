@@ -5,6 +5,8 @@ An engine's id is its name, or name and release such as `onnxruntime@1.27.0` for
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterable
 
 from tuibench.core.value import dataclass
@@ -40,6 +42,8 @@ class EngineEntry:
     """Module whose `make_timer()` times layers, imported in child processes only; '' if the engine cannot."""
     runs_ours: bool = False
     """True if it runs models made by tuibench: roofs, the effect of zeros, INT8 forms and changed layers."""
+    is_other: bool = False
+    """True if another package declares it; its module is imported in worker processes only."""
     hidden: bool = False
     """True for the engine for tests and screenshots, which is not offered."""
     own_release: str = ""
@@ -102,10 +106,13 @@ REGISTRY: dict[str, EngineEntry] = {
             model_form=ModelForm(SYMBOLIC),
         ),
         EngineEntry("torch", "torch", package="torch"),
-        EngineEntry("tract", "tract", package="tract"),
     )
 }
 """Engines by name, in the order in which they are offered."""
+
+GROUP = "tuibench.engines"
+"""The entry points of engines in other packages; each names the module of its engine."""
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}", re.ASCII)
 
 IO_CLASSES = ("bound", "engine-allocated", "call")
 """Ordered from least to most work inside the timed call; see docs/architecture.md."""
@@ -125,9 +132,28 @@ def spell_id(text: str) -> str:
     return text.strip().replace("==", "@", 1)
 
 
+def with_version(engine_id: str, version: str) -> str:
+    """Return an engine with its version, which an id with a release names already."""
+    return engine_id if split_id(engine_id)[1] else f"{engine_id} {version}".rstrip()
+
+
 def entry_of(engine_id: str) -> EngineEntry | None:
     """Return the declaration of an engine, by its name or id; None for an unknown one."""
-    return REGISTRY.get(split_id(engine_id)[0])
+    name = split_id(engine_id)[0]
+    return REGISTRY.get(name) or others().get(name)
+
+
+@functools.cache
+def others() -> dict[str, EngineEntry]:
+    """Return the engines that other packages declare with an entry point of the group `tuibench.engines`."""
+    from importlib.metadata import entry_points  # 20 ms
+
+    found = {one.name: one for one in entry_points(group=GROUP) if _NAME.fullmatch(one.name)}
+    return {
+        name: EngineEntry(name, name, package=one.dist.name if one.dist else name, module=one.module, is_other=True)
+        for name, one in sorted(found.items())
+        if name not in REGISTRY
+    }
 
 
 def is_apart(engine_id: str) -> bool:
@@ -153,6 +179,11 @@ def install_command(engine_id: str) -> str:
 def names(*, hidden: bool = False) -> tuple[str, ...]:
     """Return the engines of this version."""
     return tuple(one.name for one in REGISTRY.values() if one.module and (hidden or not one.hidden))
+
+
+def offered(*, hidden: bool = False) -> tuple[str, ...]:
+    """Return the engines of this version and of other packages."""
+    return (*names(hidden=hidden), *others())
 
 
 def timed(*, hidden: bool = False) -> tuple[str, ...]:

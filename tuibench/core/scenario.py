@@ -24,6 +24,8 @@ class Scenario:
     """LATENCY or THROUGHPUT: the metric for comparing and choosing its cells."""
     has_streams: bool
     """True if several requests are in flight at a time, so that their number is a setting."""
+    by_node: bool = False
+    """True if each NUMA node of the cores runs one instance of the model, and requests go to the least busy one."""
     summary: str = ""
     """Text for the help."""
     settings: tuple[str, ...] = ()
@@ -41,9 +43,10 @@ class Scenario:
         """True if the metric is a latency."""
         return self.metric == LATENCY
 
-    def streams(self, asked: int | None, cores: int) -> int:
-        """Return the number of requests in flight: `asked`, else one per core."""
-        return (asked or cores) if self.has_streams else 1
+    def streams(self, asked: int | None, cores: int, nodes: int) -> int:
+        """Return the number of requests in flight: `asked`, else one per core, or two per NUMA node."""
+        default = 2 * nodes if self.by_node else cores
+        return (asked or default) if self.has_streams else 1
 
 
 REGISTRY: dict[str, Scenario] = {
@@ -68,7 +71,16 @@ REGISTRY: dict[str, Scenario] = {
             settings=("stream_kind",),
             drive="tuibench.worker.streams:drive",
         ),
-        Scenario("elastic", "elastic", "Scheduler.elastic", THROUGHPUT, has_streams=True),
+        Scenario(
+            "elastic",
+            "elastic",
+            "Scheduler.elastic",
+            THROUGHPUT,
+            has_streams=True,
+            by_node=True,
+            summary="requests to the least busy NUMA node",
+            drive="tuibench.worker.elastic:drive",
+        ),
         Scenario("server", "", "", THROUGHPUT, has_streams=True),
     )
 }

@@ -6,7 +6,7 @@ import importlib
 import re
 from typing import cast
 
-from tuibench.core.engine import REGISTRY, names, split_id, timed
+from tuibench.core.engine import REGISTRY, EngineEntry, entry_of, offered, split_id, timed
 from tuibench.core.errors import EngineError, UsageError
 from tuibench.engines.protocol import Capabilities, Engine, LayerTimer
 
@@ -16,11 +16,11 @@ _RELEASE = re.compile(r"\d{1,5}(\.\d{1,5}){1,3}[a-z0-9.]{0,12}(\+[a-z0-9.]{1,12}
 def check(engine_id: str) -> None:
     """Raise UsageError for an engine or a release that this version does not run, EngineError for an unknown name."""
     name, release = split_id(engine_id)
-    entry = REGISTRY.get(name)
+    entry = entry_of(name)
     if entry is not None and not entry.module:
-        raise UsageError("engine_unsupported", engine=name, names=names())
+        raise UsageError("engine_unsupported", engine=name, names=offered())
     if entry is None:
-        raise EngineError("unknown_engine", engine=name, names=names())
+        raise EngineError("unknown_engine", engine=name, names=offered())
     if not release and "@" not in engine_id:
         return
     if not entry.lowest_release and not entry.own_release:
@@ -41,7 +41,7 @@ def check_timed(engine_id: str) -> None:
     """Raise for an unknown engine, and for one that cannot time each layer."""
     check(engine_id)
     name, release = split_id(engine_id)
-    if not REGISTRY[name].layer_timer:
+    if name not in timed(hidden=True):
         raise EngineError("engine_without_layer_times", engine=name, names=timed())
     if release:
         raise EngineError("release_without_layer_times", engine=name, release=release)
@@ -51,13 +51,13 @@ def runs_ours(engine_id: str) -> bool:
     """Return whether generated models run with an engine: roofs, zeros, converted and changed layers."""
     check(engine_id)
     name, release = split_id(engine_id)
-    return REGISTRY[name].runs_ours and not release
+    return name in REGISTRY and REGISTRY[name].runs_ours and not release
 
 
 def make(engine_id: str) -> Engine:
     """Return an engine; only its `start` imports its package, from the interpreter that it is made in."""
     check(engine_id)
-    return cast(Engine, importlib.import_module(REGISTRY[split_id(engine_id)[0]].module).make())
+    return cast(Engine, importlib.import_module(cast(EngineEntry, entry_of(engine_id)).module).make())
 
 
 def make_timer(engine_id: str) -> LayerTimer:

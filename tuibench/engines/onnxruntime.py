@@ -130,7 +130,19 @@ def _make_options(setting: LoadSettings) -> tuple[Any, str]:
             # One group per pool thread, 1-based logical CPUs; the worker pins the first, its calling thread.
             groups = ";".join(str(cpu + 1) for cpu in setting.cpus[1 : setting.threads])
             options.add_session_config_entry("session.intra_op_thread_affinities", groups)
+    elif setting.pin == "numa" and setting.nodes:
+        pinned = "numa"
+        if setting.threads > 1:
+            options.add_session_config_entry("session.intra_op_thread_affinities", node_groups(setting))
     return options, pinned
+
+
+def node_groups(setting: LoadSettings) -> str:
+    """Return the CPUs of each pool thread, 1-based: all CPUs of its NUMA node; the first thread is the caller."""
+    cpus, threads = setting.cpus, setting.threads
+    own = [cpus[index * len(cpus) // threads] for index in range(1, threads)]
+    nodes = [next((node for node in setting.nodes if cpu in node), (cpu,)) for cpu in own]
+    return ";".join(",".join(str(cpu + 1) for cpu in node) for node in nodes)
 
 
 class OnnxRuntimeSession:

@@ -297,9 +297,13 @@ class OpenVinoSession:
             precision=asked,
             threads=int(read("INFERENCE_NUM_THREADS")),
             streams=int(read("NUM_STREAMS")),
-            pinned="core" if read("ENABLE_CPU_PINNING") else "none",
+            pinned="core" if read("ENABLE_CPU_PINNING") else self._free_pinning(),
             details=details,
         )
+
+    def _free_pinning(self) -> str:
+        """Return numa if the CPUs of the process are those of one node, which its threads then share."""
+        return "numa" if self._setting.pin == "numa" and len(self._setting.nodes) == 1 else "none"
 
     def _precision(self) -> str:
         return str(self._compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())

@@ -28,6 +28,8 @@ class Capabilities:
     stream_kinds: tuple[str, ...]
     """The supported ways to run N streams, of 'queue', 'threads' and 'processes', best first."""
     io_classes: tuple[str, ...]
+    serves_nodes: bool = False
+    """True if its own queue sends requests to the least busy NUMA node; it is emulated for the others."""
     pins_caller: bool = False
     """True if the calling thread may be pinned to the first CPU after loading.
 
@@ -50,6 +52,10 @@ class LoadSettings:
     one_at_a_time: bool
     """True if one request is in flight at a time and latency counts."""
     work_dir: str
+    nodes: tuple[tuple[int, ...], ...] = ()
+    """The CPUs of the process on each NUMA node."""
+    scheduler: str = ""
+    """The scheduler of deepsparse.benchmark for this scenario, for engines that have several: `multi_stream`."""
     optimize: bool = True
     options: dict[str, str] = field(default_factory=dict)
     weight_types: tuple[str, ...] = ()

@@ -62,6 +62,20 @@ class Topology:
         nodes = [len({c for c in self.cores if set(c.cpus) & set(cpus)}) for cpus in self.nodes.values()]
         return max(1, min([self.usable_cores, max(nodes, default=self.usable_cores)]))
 
+    def nodes_for(self, cores: int) -> int:
+        """Return the number of NUMA nodes that so many cores take at least."""
+        missing, count = cores, 0
+        for size in sorted((len([c for c in self.cores if c.node == node]) for node in self.nodes), reverse=True):
+            if missing <= 0:
+                break
+            missing, count = missing - size, count + 1
+        return max(1, count)
+
+    def by_node(self, cpus: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """Return CPUs grouped by their NUMA nodes."""
+        groups = (tuple(cpu for cpu in cpus if cpu in allowed) for allowed in map(set, self.nodes.values()))
+        return tuple(group for group in groups if group)
+
     @property
     def smt(self) -> bool:
         """True if any core runs more than one thread."""

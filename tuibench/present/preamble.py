@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from tuibench.core.cell import Cell
+from tuibench.core.engine import with_version
 from tuibench.core.label import model_names
 from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.reason import Failure
@@ -133,6 +134,8 @@ class StreamChoice:
     streams: int
     why: str
     """Either asked, or the origin of the default."""
+    by_node: bool = False
+    """True if the requests are distributed over NUMA nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ def preamble_lines(preamble: Preamble) -> list[str]:
     """Return the lines in the order in which a reader asks, each safe to show."""
     lines = [show(note, 500) for note in preamble.notes]
     # A profile uses the default pinning and has no flag for it.
-    lines.append(pinning_line(preamble.pin, preamble.cpus) + ("" if preamble.parts else " (-pin none|core)"))
+    lines.append(pinning_line(preamble.pin, preamble.cpus) + ("" if preamble.parts else " (-pin none|numa|core)"))
     lines += [engine_line(engine) for engine in preamble.engines]
     lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
     lines += feed_lines(preamble.points, preamble.models, rotating=not preamble.parts)
@@ -177,10 +180,13 @@ def preamble_lines(preamble: Preamble) -> list[str]:
     return [*lines, plan_line(preamble.cells, preamble.expected_s, preamble.limit_s)]
 
 
+_PINNED = {"core": "each engine thread on one CPU", "numa": "each engine thread on the CPUs of one NUMA node"}
+
+
 def pinning_line(pin: str, cpus: Sequence[int]) -> str:
     """Return the line about the CPUs of the workers."""
     where = f"CPU {cpu_ranges(cpus)}" if cpus else "the CPUs of its process"
-    how = "each engine thread on one CPU" if pin == "core" else "threads move among them"
+    how = _PINNED.get(pin, "threads move among them")
     return f"Pinning: {show(pin, 20)}, {where}, {how}"
 
 
@@ -190,7 +196,8 @@ def engine_line(engine: EngineFact) -> str:
         return f"Engine: {show(engine.name, 40)} is not installed; {show(engine.install, 80)}"
     threads = ",".join(str(count) for count in engine.threads)
     isa = " ".join(show(name, 20) for name in engine.isa) or "unknown"
-    return f"Engine: {show(engine.name, 40)} {show(engine.version, 40)}, threads {threads}, ISA {isa}"
+    name = show(with_version(engine.name, engine.version), 80)
+    return f"Engine: {name}, threads {threads}, ISA {isa}"
 
 
 def model_line(name: str, model: ModelSummary) -> str:
@@ -223,7 +230,12 @@ def model_line(name: str, model: ModelSummary) -> str:
 def stream_line(choice: StreamChoice) -> str:
     """Return the line about the number of async requests in flight."""
     where = count_of(choice.cores, "core")
-    return f"Streams: {choice.streams} on {where}, {show(choice.why, 200)} (-nstreams N)"
+    if not choice.by_node:
+        return f"Streams: {choice.streams} on {where}, {show(choice.why, 200)} (-nstreams N)"
+    return (
+        f"Elastic: {count_of(choice.streams, 'client')} on {where}, {show(choice.why, 200)} (-nstreams N); emulated by "
+        "one instance per NUMA node, of which the least busy is served first"
+    )
 
 
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:

@@ -133,7 +133,9 @@ class BenchmarkRun(BaseRun):
         self._prepared = self.prepare(
             lambda activity: self.journal.append("progress", cell=None, activity=to_plain(activity))
         )
-        cells = make_cells(self.spec, self._prepared.models, self._prepared.points)
+        cells = make_cells(
+            self.spec, self._prepared.models, self._prepared.points, self.setup.cpu_choice.topology.nodes_for
+        )
         earlier, inputs_sha256 = self.check_plan(self._prepared, cells)
         self._matching = matching_cells(cells)
         tracks = new_tracks(cells) if earlier is None else earlier.tracks
@@ -293,7 +295,8 @@ class BenchmarkRun(BaseRun):
         except TuibenchError as error:
             raise _NoCopy.from_reason(error.reason) from error
         job = make_job(self.spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
-        return replace(job, model_path=path, interpreter=interpreter)
+        nodes = setup.cpu_choice.topology.by_node(cpus)
+        return replace(job, model_path=path, interpreter=interpreter, nodes=nodes)
 
     def _point(self, cell: Cell) -> Point:
         return next(p for p in self._prepared.points if p.id == cell.point)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Asked, Cell, Execution
@@ -205,22 +205,30 @@ def slow_executions(effort: Effort) -> Effort:
 LIMITS_S = {"start": 30.0, "inspect": 30.0, "load": 120.0, "first": 60.0}
 
 
-def make_cells(spec: BenchmarkSpec, models: Sequence[ModelSummary], points: Sequence[Point]) -> list[Cell]:
-    """Return the product of the axes in display order: model, shape, engine, scenario, cores."""
+def make_cells(
+    spec: BenchmarkSpec,
+    models: Sequence[ModelSummary],
+    points: Sequence[Point],
+    nodes_for: Callable[[int], int] = lambda _: 1,
+) -> list[Cell]:
+    """Return the product of the axes in display order: model, shape, engine, scenario, cores.
+
+    `nodes_for` returns the NUMA nodes of a number of cores.
+    """
     cells: dict[str, Cell] = {}
     for index, model in enumerate(models):
         for point in (p for p in points if p.model == index):
             for engine in spec.engines:
                 for scenario in spec.scenarios:
                     for cores in spec.cores:
-                        asked = _asked(spec, model.sha256, point, engine, scenario, cores)
+                        asked = _asked(spec, model.sha256, point, engine, scenario, cores, nodes_for(cores))
                         cells.setdefault(asked.key, Cell(asked.key, asked, index, point.id))
     return list(cells.values())
 
 
-def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario: str, cores: int) -> Asked:
+def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario: str, cores: int, nodes: int) -> Asked:
     found = find(scenario)
-    streams = found.streams(spec.streams, cores)
+    streams = found.streams(spec.streams, cores, nodes)
     options = identity_options(benchmark_setting.settings(), spec, found)
     return Asked(
         engine=engine,

@@ -30,6 +30,7 @@ from tuibench.core.errors import (
 from tuibench.core.reason import CANCELLED_ON_REQUEST, SIGNAL, Reason, because
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
+from tuibench.worker.start import WITHOUT_TELEMETRY
 
 DETACH = b"detach\n"
 """Sent by a client on the lifeline to detach from a run that continues."""
@@ -207,7 +208,8 @@ def child_environment() -> dict[str, str]:
     paths = [os.path.abspath(part) for part in search.split(os.pathsep) if part]
     if home.name not in ("site-packages", "dist-packages") and str(home) not in paths:
         paths.append(str(home))
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)} if paths else dict(os.environ)
+    own = {"PYTHONPATH": os.pathsep.join(paths)} if paths else {}
+    return {**os.environ, **own, **WITHOUT_TELEMETRY}
 
 
 def call_child(

@@ -15,7 +15,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference, unpacked_bytes
 from tuibench.core.reason import Reason
 from tuibench.core.roles import Layout
-from tuibench.core.scenario import any_streams
+from tuibench.core.scenario import find
 from tuibench.core.spec import LOSS, BenchmarkSpec, ProfileSpec
 from tuibench.core.units import count_of
 from tuibench.host.kernel_files import parse_cpus
@@ -180,7 +180,7 @@ def preamble_of(replay: Replay, notes: Sequence[str] = ()) -> Preamble:
         ),
         models=tuple(source.asked for source in spec.models),
         points=replay.points,
-        streams=tuple(_streams(spec)),
+        streams=tuple(_streams(replay)),
         cells=ahead,
         expected_s=expected_s(spec, ahead),
         limit_s=limit_s(spec, ahead, replay.extended_s),
@@ -213,11 +213,17 @@ def part_words(asked: ProfileSpec) -> tuple[str, ...]:
     return ("costs by shapes", "roofs of this machine", "speedup from zeros", layers, *alone)
 
 
-def _streams(spec: BenchmarkSpec) -> list[StreamChoice]:
-    if not any_streams(spec.scenarios):
-        return []
-    why = "as asked" if spec.streams is not None else "one thread each: the default, not tuned"
-    return [StreamChoice(cores, spec.streams or cores, why) for cores in spec.cores]
+def _streams(replay: Replay) -> list[StreamChoice]:
+    """Return the streams of each core count in the plan, once for each scenario that has streams."""
+    found: dict[tuple[str, int], StreamChoice] = {}
+    for asked in (cell.asked for cell in replay.cells):
+        scenario = find(asked.scenario)
+        if not scenario.has_streams:
+            continue
+        default = "two per NUMA node" if scenario.by_node else "one thread each: the default, not tuned"
+        why = "as asked" if replay.spec.streams is not None else default
+        found[asked.scenario, asked.cores] = StreamChoice(asked.cores, asked.streams, why, scenario.by_node)
+    return list(found.values())
 
 
 def _cpus(host: Mapping[str, Any]) -> tuple[int, ...]:

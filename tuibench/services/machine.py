@@ -56,7 +56,7 @@ class MachineFacts:
         with self._reading:
             if self._read is None:
                 root = self._services.settings.places.engines
-                self._read = read_machine(self._services.store, engine.names(hidden=self._services.hidden), root)
+                self._read = read_machine(self._services.store, engine.offered(hidden=self._services.hidden), root)
             return self._read
 
     def topology(self) -> Topology:
@@ -91,7 +91,7 @@ class MachineFacts:
 
     def ask_engines(self, *, hidden: bool = False) -> Answers:
         """Return which engines can be used: those beside tuibench, and those installed in their own interpreters."""
-        beside = [name for name in engine.names(hidden=hidden) if not engine.is_apart(name)]
+        beside = [name for name in engine.offered(hidden=hidden) if not engine.is_apart(name)]
         return [*ask_engines(beside), *map(_installed, list_installations(self._services.settings.places.engines))]
 
     def fitness(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
@@ -134,12 +134,15 @@ def read_machine(store: Store, engines: Iterable[str], root: Path) -> Machine:
 
 
 def _choice(name: str, root: Path) -> EngineChoice:
+    entry = engine.entry_of(name)
+    if entry is None or entry.is_other:
+        # Its module is not imported here, as it may import the engine.
+        return EngineChoice(name, True, read_versions([entry.package])[entry.package] or "" if entry else "", "")
     if engine.is_apart(name):
         found = find_installation(root, name)
         version = engine.split_id(found.id)[1] if found is not None else None
     else:
-        package = engine.REGISTRY[name].package
-        version = read_versions([package])[package]
+        version = read_versions([entry.package])[entry.package]
     hint = "" if version else engine.install_command(name)
     precisions = factory.capabilities(name).precisions
     return EngineChoice(name, version is not None, version or "", hint, precisions, name in engine.timed())

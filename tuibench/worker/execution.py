@@ -150,8 +150,8 @@ class Measurement:
         load_ms = (perf_counter_ns() - begin) / 1e6
         memory.note("load")
         self._back = session.read_back()
-        if self._pins_caller and not self._job.scenario.has_streams:
-            isolation.pin_thread(self._setting.cpus[0])
+        if not self._job.scenario.has_streams:
+            loading.pin_caller(self._engine, self._setting)
         self._reporter.enter("first")
         first_ns = loading.time_first_ns(session, self._feeds, self._engine.capabilities.io_classes)
         memory.note("first")
@@ -161,10 +161,6 @@ class Measurement:
         memory.note("timed", ours=outcome.recording.bytes)
         sizes = {**with_streams(memory.result(), outcome.streams_bytes), "inputs": inputs_bytes}
         return self._reduce(outcome, load_ms, first_ns, io, sizes)
-
-    @property
-    def _pins_caller(self) -> bool:
-        return self._setting.pin == "core" and self._engine.capabilities.pins_caller
 
     def _in_some_class(self, session: Session, first_ns: float, memory: MemoryLog) -> tuple[Outcome, str]:
         """Measure in the requested class, or in the first that works for every sample; else raise the last error."""

@@ -42,13 +42,8 @@ def prefer_oom_kill() -> None:
 
 
 def pin_process(cpus: Iterable[int]) -> None:
-    """Pin this process and all threads that it creates later to `cpus`."""
+    """Pin the calling thread, and all threads and processes that it creates later, to `cpus`."""
     os.sched_setaffinity(0, set(cpus))
-
-
-def pin_thread(cpu: int) -> None:
-    """Pin only the calling thread to one CPU."""
-    os.sched_setaffinity(0, {cpu})
 
 
 def apply_environment(variables: Mapping[str, str]) -> None:

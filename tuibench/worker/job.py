@@ -39,6 +39,8 @@ class Job:
     memory_room_bytes: int | None
     memory_limit_bytes: int | None
     seed: int
+    nodes: tuple[tuple[int, ...], ...] = ()
+    """The CPUs of `cpus` on each NUMA node."""
     interpreter: str = ""
     """The Python of an engine that has its own; '' for that of tuibench."""
     weight_types: tuple[str, ...] = ()

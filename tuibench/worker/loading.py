@@ -9,7 +9,8 @@ from time import perf_counter_ns
 from tuibench.core.cell import Asked
 from tuibench.core.engine import IO_CLASSES
 from tuibench.core.value import dataclass
-from tuibench.engines.protocol import Bound, Feed, IoUnavailable, LoadSettings, Session
+from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, LoadSettings, Session
+from tuibench.worker import isolation
 
 
 def setting_for(
@@ -22,6 +23,8 @@ def setting_for(
     cpus: tuple[int, ...],
     work_dir: str,
     weight_types: tuple[str, ...],
+    nodes: tuple[tuple[int, ...], ...] = (),
+    scheduler: str = "",
 ) -> LoadSettings:
     """Return the engine's settings for a cell."""
     return LoadSettings(
@@ -33,6 +36,8 @@ def setting_for(
         precision=asked.precision,
         one_at_a_time=one_at_a_time,
         work_dir=work_dir,
+        nodes=nodes,
+        scheduler=scheduler.rpartition(".")[2],
         options=dict(asked.options),
         weight_types=weight_types,
     )
@@ -78,10 +83,23 @@ class Share:
     threads: int
 
 
-def divide_cpus(cpus: tuple[int, ...], streams: int, pin: str) -> list[Share]:
+def near_cpus(cpus: tuple[int, ...], nodes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Return all CPUs of the NUMA nodes that `cpus` lie on; `cpus` itself if the nodes are unknown."""
+    return tuple(cpu for node in nodes if set(node) & set(cpus) for cpu in node) or cpus
+
+
+def pin_caller(engine: Engine, setting: LoadSettings) -> None:
+    """Pin the calling thread, which is one of the engine's threads, as the engine pins the others."""
+    if engine.capabilities.pins_caller and setting.pin == "core":
+        isolation.pin_process(setting.cpus[:1])
+    elif engine.capabilities.pins_caller and setting.pin == "numa":
+        isolation.pin_process(near_cpus(setting.cpus[:1], setting.nodes))
+
+
+def divide_cpus(cpus: tuple[int, ...], streams: int, pin: str, nodes: tuple[tuple[int, ...], ...] = ()) -> list[Share]:
     """Divide the CPUs among streams; thread counts differ by one at most. Without pinning, each stream gets all CPUs.
 
-    More streams than CPUs share them in turn.
+    Pinned to NUMA nodes, it gets all CPUs of its nodes. More streams than CPUs share them in turn.
     """
     if streams >= len(cpus):
         shares = [Share((cpus[i % len(cpus)],), 1) for i in range(streams)]
@@ -92,4 +110,6 @@ def divide_cpus(cpus: tuple[int, ...], streams: int, pin: str) -> list[Share]:
             end = begin + base + (1 if i < extra else 0)
             shares.append(Share(cpus[begin:end], end - begin))
             begin = end
-    return shares if pin == "core" else [Share(cpus, share.threads) for share in shares]
+    if pin == "core":
+        return shares
+    return [Share(near_cpus(share.cpus, nodes) if pin == "numa" else cpus, share.threads) for share in shares]

@@ -80,8 +80,9 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     asked = job.cell.asked
     engine = factory.make(asked.engine)
     own_queue = job.scenario.has_streams and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
+    own_queue = own_queue and (engine.capabilities.serves_nodes or not job.scenario.by_node)
     whole = loading.Share(job.cpus, len(job.cpus))
-    shares = loading.divide_cpus(job.cpus, job.streams, asked.pin) if job.scenario.has_streams else [whole]
+    shares = make_shares(job, whole)
     first = whole if own_queue else shares[0]
     setting = loading.setting_for(
         asked,
@@ -92,6 +93,8 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
         cpus=first.cpus,
         work_dir=job.work_dir,
         weight_types=job.weight_types,
+        nodes=job.nodes,
+        scheduler=job.scenario.scheduler,
     )
     isolation.apply_environment({**isolation.thread_variables(first.threads), **engine.environment(setting)})
     reporter.send({"f": "modules", "names": sorted(sys.modules)})
@@ -105,6 +108,15 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     from tuibench.worker.execution import Measurement
 
     return Measurement(job, engine, version, setting, shares, own_queue, reporter).measure()
+
+
+def make_shares(job: Job, whole: loading.Share) -> list[loading.Share]:
+    """Return the CPUs and threads of each stream, or of each instance."""
+    if job.scenario.by_node:
+        return [loading.Share(node, len(node)) for node in job.nodes or (job.cpus,)]
+    if job.scenario.has_streams:
+        return loading.divide_cpus(job.cpus, job.streams, job.cell.asked.pin, job.nodes)
+    return [whole]
 
 
 def queue_wanted(kinds: tuple[str, ...], asked: str | None) -> bool:

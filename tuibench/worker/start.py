@@ -22,6 +22,15 @@ The current directory, where a downloaded model may bring modules, is taken off 
 """
 
 
+WITHOUT_TELEMETRY = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "NM_DISABLE_ANALYTICS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+}
+"""Variables of every process that imports an engine, whatever the user's environment says."""
+
+
 def start_command(module: str, interpreter: str = "") -> list[str]:
     """Return the command that calls `main()` of a module; `interpreter` '' is the one of this process."""
     return [interpreter or sys.executable, "-c", _START, str(_PACKAGE), module]
@@ -29,6 +38,5 @@ def start_command(module: str, interpreter: str = "") -> list[str]:
 
 def start_environment(interpreter: str = "") -> dict[str, str]:
     """Return the environment of a process; variables of this interpreter do not reach another one."""
-    if not interpreter:
-        return dict(os.environ)
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    own = {name: value for name, value in os.environ.items() if not (interpreter and name.startswith("PYTHON"))}
+    return own | WITHOUT_TELEMETRY

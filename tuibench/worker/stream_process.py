@@ -42,6 +42,7 @@ class StreamJob:
     memory_room_bytes: int | None
     memory_limit_bytes: int | None
     weight_types: tuple[str, ...]
+    nodes: tuple[tuple[int, ...], ...] = ()
 
 
 class ProcessStreams:
@@ -152,8 +153,7 @@ class Stream:
         if bound.copied:
             for feed in feeds:
                 feed.clear()
-        if job.asked.pin == "core" and engine.capabilities.pins_caller:
-            isolation.pin_thread(job.cpus[0])
+        loading.pin_caller(engine, setting)
         self._keep = (session, bound)
         self._calls = rotate(bound.calls)
         bound.calls[0]()
@@ -175,6 +175,7 @@ class Stream:
             cpus=job.cpus,
             work_dir=job.work_dir,
             weight_types=job.weight_types,
+            nodes=job.nodes,
         )
         isolation.apply_environment({**isolation.thread_variables(job.threads), **engine.environment(setting)})
         engine.start()

@@ -19,7 +19,7 @@ from tuibench.core.cell import Warmup
 from tuibench.engines.protocol import BadSetting, Bound, Queue, Session
 from tuibench.host.noise import Witness
 from tuibench.stats.stopping import settled
-from tuibench.worker import isolation
+from tuibench.worker import isolation, loading
 from tuibench.worker.bundle import read_bundle
 from tuibench.worker.drive import Outcome, Progress, Ready, least_iterations
 from tuibench.worker.job import Job
@@ -370,6 +370,7 @@ def _stream_job(job: Job, io: str, share: Share, index: int) -> StreamJob:
         memory_room_bytes=None if room is None else room // job.streams,
         memory_limit_bytes=job.memory_limit_bytes,
         weight_types=job.weight_types,
+        nodes=job.nodes,
     )
 
 
@@ -390,6 +391,5 @@ class _Stream:
             bound = session.bind(read_bundle(self._ready.job.bundle), self._ready.bound.io)
             bound.calls[0]()
             self._keep = (session, bound)
-        if self._setting.pin == "core" and self._ready.engine.capabilities.pins_caller:
-            isolation.pin_thread(self._setting.cpus[0])
+        loading.pin_caller(self._ready.engine, self._setting)
         return rotate(self._keep[1].calls)

@@ -117,7 +117,37 @@ def test_address_of_other_scheme_is_refused(address: str) -> None:
     assert "https:" in hint_words(caught.value)
 
 
-def test_zoo_stub_error_says_that_the_host_is_gone() -> None:
-    with refused(UsageError, "zoo_unsupported") as caught:
+def cached(root: Path, *folders: str) -> None:
+    """Put models into a cache of SparseZoo."""
+    for folder in folders:
+        (root / folder).mkdir(parents=True)
+        (root / folder / "model.onnx").write_bytes(b"onnx")
+
+
+def test_zoo_stub_is_the_cached_model_in_a_folder_of_its_last_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARSEZOO_MODELS_PATH", str(tmp_path))
+    cached(tmp_path, "neuralmagic/bert-base/deployment", "resnet_v1-50")
+    for stub, folder in (
+        ("zoo:nlp/x/bert-base", "neuralmagic/bert-base/deployment"),
+        ("zoo:resnet_v1-50", "resnet_v1-50"),
+    ):
+        source = resolve_model(stub)
+        assert (source.asked, source.path) == (stub, str(tmp_path / folder / "model.onnx"))
+
+
+def test_zoo_stub_without_cached_model_lists_the_others_with_their_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARSEZOO_MODELS_PATH", str(tmp_path / "cache"))
+    with refused(UsageError, "zoo_not_cached", paths=[]) as caught:
         resolve_model("zoo:nlp/text_classification/bert")
-    assert hint_words(caught.value)
+    assert "path" in hint_words(caught.value)
+    cached(tmp_path / "cache", "a/one", "b/one", "two")
+    with refused(UsageError, "zoo_not_cached") as caught:
+        resolve_model("zoo:nlp/three")
+    assert hint_words(caught.value).count("tuibench benchmark ") == 3
+    with refused(UsageError, "zoo_ambiguous") as caught:
+        resolve_model("zoo:x/one")
+    assert hint_words(caught.value).count("tuibench benchmark ") == 2

@@ -54,7 +54,8 @@ _AXES = (
 
 _RUNNING = (
     Setting(
-        "streams", "-nstreams --num_streams N", "requests in flight in async", "one per core, not tuned",
+        "streams", "-nstreams --num_streams N", "requests in flight in async and elastic, or auto",
+        "one per core, not tuned; elastic: two per NUMA node",
         kind=kinds.Streams(1, 4096), at="streams", place=Place("Streams", 10, "per core"),
     ),
     Setting(
@@ -62,10 +63,11 @@ _RUNNING = (
         kind=OneOf("queue", "threads", "processes"), at="stream_kind",
     ),
     Setting(
-        "pin", "-pin --thread_pinning core|none",
-        "core: each engine thread stays on one CPU; none: threads move among the selected cores", "core",
-        kind=OneOf("core", "none", later=("numa",)), at="pin", default="core", always_spelled=True,
-        place=Place("Pinning", beside=29),
+        "pin", "-pin --thread_pinning core|numa|none",
+        "core: each engine thread stays on one CPU; numa: on the CPUs of one NUMA node; none: threads move among the "
+        "selected cores", "core",
+        kind=OneOf("core", "numa", "none"), at="pin", default="core", always_spelled=True,
+        place=Place("Pinning", beside=39),
     ),
     Setting(
         "precision", "--precision NAME", "number format: f32, f16, bf16 or engine-default", "f32",

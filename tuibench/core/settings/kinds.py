@@ -153,12 +153,11 @@ class Whole(Kind):
 
 
 class Streams(Whole):
-    """A number of streams; `auto` is planned."""
+    """A number of streams, or `auto` for the default."""
 
-    def _read(self, flag: str, given: str) -> int:
-        if given.lower() == "auto":
-            raise not_in_this_version("auto", subject=flag)
-        return super()._read(flag, given)
+    def __call__(self, flag: str, given: str) -> int | None:
+        """See Kind."""
+        return None if given.lower() == "auto" else super().__call__(flag, given)
 
 
 @dataclass(frozen=True)
@@ -199,16 +198,13 @@ class Percent(Kind):
 
 
 class OneOf(Kind):
-    """One of several names; those in `later` are planned."""
+    """One of several names."""
 
-    def __init__(self, *names: str, later: tuple[str, ...] = ()) -> None:
+    def __init__(self, *names: str) -> None:
         self.names = names
-        self._later = later
 
     def _read(self, flag: str, given: str) -> str:
         name = given.lower()
-        if name in self._later:
-            raise not_in_this_version(name, subject=flag)
         if name not in self.names:
             raise UsageError("not_one_of", subject=flag, allowed=self.names, given=given)
         return name

@@ -10,6 +10,7 @@ from typing import Any
 
 from tuibench.core.errors import ModelError, TuibenchError, UsageError, name_kind
 from tuibench.core.model import is_remote, public_name, remote_scheme
+from tuibench.core.settings.zoo_cache import find_cached
 from tuibench.core.spec import ModelSource
 from tuibench.core.value import dataclass
 
@@ -51,6 +52,8 @@ def resolve_model(
     """Return the file for a token or raise an error with the cause; `fetch` downloads remote models."""
     if token == "sample" or token.startswith("sample:"):
         return ModelSource(token, _sample(token, sample_dir))
+    if remote_scheme(token) == "zoo":
+        return ModelSource(token, find_cached(token))
     _refuse_remote(token)
     if is_remote(token):
         if fetch is None:
@@ -96,8 +99,6 @@ def _require_regular(path: str, role: _FileRole) -> None:
 
 def _refuse_remote(token: str) -> None:
     scheme = remote_scheme(token)
-    if scheme == "zoo":
-        raise UsageError("zoo_unsupported", model=token)
     if scheme == "http":
         raise UsageError("http_not_secure", model=token)
     if "://" in token and not is_remote(token) and scheme.isalnum() and not os.path.lexists(token):

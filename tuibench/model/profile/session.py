@@ -89,7 +89,7 @@ def measure(
     is_same_clock = begin_time_ns <= start_ns <= time_ns()
     memory.note("load")
     if pinned == "core":
-        isolation.pin_thread(setting.cpus[0])
+        isolation.pin_process(setting.cpus[:1])
     path = ""
     try:
         session = OnnxRuntimeSession(raw, setting, pinned)

@@ -62,7 +62,7 @@ class SmallSession:
 
         self._session, _, pinned = open_session(setting, model, profile=profile)
         if pinned == "core":
-            isolation.pin_thread(setting.cpus[0])
+            isolation.pin_process(setting.cpus[:1])
         binding = self._session.io_binding()
         for name, array in feed.items():
             value = ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array))

@@ -86,6 +86,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "{operator} cannot be replaced by the simpler operators that it stands for: {text:200}",
         "export the model with an older opset",
     ),
+    "contract_broken": ("{what} is {got:200}, not {wanted:200}", ""),
     "copy_died": ("{model} could not be brought into the form that the engine takes: {why}", ""),
     "engine_apart_missing": ("{engine} is not installed", "{command}"),
     "numpy_too_new": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 
 from tuibench.core.text import show
@@ -35,6 +36,14 @@ def _of_system(fields: Fields) -> str:
 def _model_in_directory(fields: Fields) -> str:
     found = fields["found"]
     return f"give the file: {show(found, 120)}" if found else "give the path of an .onnx file"
+
+
+def _cached_models(fields: Fields) -> str:
+    paths = [shlex.quote(show(path, 200)) for path in fields["paths"]]
+    if not paths:
+        return "download the ONNX file from where its authors publish it now and give its path"
+    more = f" and {fields['more']} more" if fields["more"] else ""
+    return "cached models: " + ", ".join(f"tuibench benchmark {path}" for path in paths) + more
 
 
 def _no_free_length(fields: Fields) -> str:
@@ -89,10 +98,8 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
         "a model with an empty name was given",
         "tuibench benchmark sample measures the built-in one",
     ),
-    "zoo_unsupported": (
-        "{model:80}: zoo: is not supported, and SparseZoo's host no longer exists",
-        "download the ONNX file from where its authors publish it now and give its path",
-    ),
+    "zoo_not_cached": ("{model:80} is not in SparseZoo's cache here, and its host no longer exists", _cached_models),
+    "zoo_ambiguous": ("{model:80} fits several models in SparseZoo's cache", _cached_models),
     "http_not_secure": ("{model:80}: http: is not secure", _GIVE_PATH),
     "unknown_sample": ("there is no {given:60}", "samples: {allowed}"),
     "sample_not_installed": ("{model} is missing from this installation ({path})", "install tuibench again"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tuibench.core import activity
 from tuibench.core.activity import RunRow
 from tuibench.core.cell import CellResult, Estimate, p50_latency
+from tuibench.core.engine import with_version
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
@@ -92,7 +93,7 @@ def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
     """Return id, name, engines with versions, and settings; a narrow list has no columns for them."""
     run, metadata = stored.result, stored.metadata
     engines = dict.fromkeys(cell.asked.engine for cell in run.cells) or dict.fromkeys(run.spec.engines)
-    named = ", ".join(f"{name} {run.versions.get(name, '')}".rstrip() for name in engines)
+    named = ", ".join(with_version(name, run.versions.get(name, "")) for name in engines)
     counts = sorted({len(cell.executions) for cell in run.cells if cell.executions})
     runs = f"{counts[0]}-{counts[-1]}" if len(counts) > 1 else "".join(map(str, counts))
     pins = "/".join(dict.fromkeys(cell.asked.pin for cell in run.cells))

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from tuibench.core.cell import CellResult, Estimate, headlined, main_number, p50_latency
+from tuibench.core.engine import with_version
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
@@ -98,7 +99,7 @@ def _costs(cell: CellResult) -> Iterator[Fact]:
             yield Fact("CPU used", f"{short(used.cpu_seconds_per_second)} of {count_of(cell.asked.cores, 'core')}")
         streams = f", {count_of(used.streams, 'stream')}" if find(cell.asked.scenario).has_streams else ""
         precision = used.precision or "precision unknown"
-        yield Fact("engine", f"{cell.asked.engine} {used.engine_version} {precision}{streams}")
+        yield Fact("engine", f"{with_version(cell.asked.engine, used.engine_version)} {precision}{streams}")
     if cell.items_per_cpu_sec.value is not None:
         per_cpu = f"{short(cell.items_per_cpu_sec.value, 4)} items"
         yield Fact("per CPU s", with_interval(per_cpu, cell.items_per_cpu_sec))

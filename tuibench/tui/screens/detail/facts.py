@@ -10,6 +10,7 @@ from typing import Any
 from textual.containers import Horizontal
 from textual.geometry import Size
 
+from tuibench.core.engine import with_version
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.stored import StoredBenchmark
@@ -146,8 +147,8 @@ _BLANK = Fact("", "")
 def settings_words(stored: StoredBenchmark) -> str:
     """Return the engine with its version if known, the precision and the scenarios."""
     row, run = stored.row, stored.result
-    version = run.versions.get(row.engines, "")
-    return " ".join(filter(None, (row.engines, version, run.spec.precision, row.scenarios)))
+    engines = with_version(row.engines, run.versions.get(row.engines, ""))
+    return " ".join(filter(None, (engines, run.spec.precision, row.scenarios)))
 
 
 def environment_facts(run: RunResult, glyphs: Glyphs) -> Iterator[Fact]:
