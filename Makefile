@@ -3,7 +3,7 @@
 VENV ?= .venv-test
 PYTHON ?= $(VENV)/bin/python
 
-.PHONY: setup check test test-slow test-all test-lowest bench samples docs screenshots
+.PHONY: setup check test test-slow test-all test-lowest test-engines bench samples docs screenshots
 
 setup:
 	"$$(.ci/find-python)" -m venv $(VENV)
@@ -17,6 +17,10 @@ test:
 
 test-slow:
 	$(PYTHON) -m pytest -m slow -n 2 --dist worksteal
+
+# The tests of installed engines; the first time, they are installed into .venv-engines.
+test-engines:
+	TUIBENCH_TEST_ENGINES="$$(.ci/test-engines $(VENV))" $(PYTHON) -m pytest -m installed -n 2 --dist worksteal
 
 # The oldest Python that is supported and the newest at hand, each with today's newest packages.
 test-all:

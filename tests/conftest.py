@@ -42,6 +42,12 @@ hypothesis.settings.register_profile("house", max_examples=50, deadline=None, de
 hypothesis.settings.load_profile("house")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests that need an installed engine, for `-m installed`."""
+    if "engines_root" in getattr(item, "fixturenames", ()):
+        item.add_marker("installed")
+
+
 def pytest_collection_finish() -> None:
     """Exempt the imported modules from garbage collection, which took most of the time of tests with large data."""
     gc.collect()

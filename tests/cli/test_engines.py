@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,16 @@ def test_refusals_name_what_leads_on(shell: Shell, arguments: tuple[str, ...], c
     done = shell.run("engines", *arguments)
     assert done.code == code and hint in done.err and done.out == ""
     assert len(done.err.splitlines()) <= 2
+
+
+def test_two_releases_are_measured_in_one_run(shell: Shell, engines_root: Callable[[str], Path]) -> None:
+    older = "onnxruntime@1.20.1"
+    root = Services().engines.root
+    root.parent.mkdir(parents=True)
+    root.symlink_to(engines_root(older))
+    done = shell.benchmark("sample:tiny", "-e", f"onnxruntime,{older}", "-s", "sync", "-ncores", "1")
+    assert done.code == 0, done.err
+    assert any(line.startswith(older) and "agree" in line for line in done.lines)
 
 
 def test_engine_is_installed_from_wheels_with_the_network_cut(real_shell: Shell, tmp_path: Path) -> None:

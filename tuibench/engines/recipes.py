@@ -146,7 +146,7 @@ _NAMED: dict[str, Recipe] = {
             "executor@1.4.2",
             _EXECUTOR,
             _OLD_PYTHONS,
-            size_bytes=250 * _MB,
+            size_bytes=285 * _MB,
             download_bytes=81 * _MB,
             machine="x86_64",
         ),

@@ -44,11 +44,11 @@ _STAGES = {
 
 
 def state_of(engine: EngineState) -> str:
-    """Return an engine's state in words, with its cause and its licence."""
+    """Return an engine's state in words, with its cause."""
     words = _STATES.get(engine.state, show(engine.state, 20))
     if engine.why is not None:
         words += f": {reason_words(engine.why)}"
-    return f"{words} ({licence_words(engine.licence)})" if engine.licence and engine.is_installable else words
+    return f"{words}, with a licence to accept" if engine.licence and engine.is_installable else words
 
 
 def size_of(engine: EngineState) -> str:

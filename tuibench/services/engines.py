@@ -337,7 +337,7 @@ def _counted(recipe: Recipe, tell: Tell) -> Callable[[str], None]:
     def hear(line: str) -> None:
         if line.startswith(("Collecting ", "Processing ")):
             seen[0] += 1
-            name = re.split(r"[=<>-]", line.split()[1].rpartition("/")[2])[0]
+            name = re.split(r"[=<>!]|-\d", line.split()[1].rpartition("/")[2])[0]
             tell(InstallProgress(DOWNLOAD, name, min(seen[0], total), total))
         elif found := re.match(r"\s+Downloading (\S+) \((.+)\)", line):
             name = found[1].rpartition("/")[2].partition("-")[0]
