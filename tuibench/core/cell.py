@@ -332,8 +332,9 @@ def measured(cells: Sequence[CellResult]) -> list[CellResult]:
 def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice | None:
     """Return the cell with the most (or least) of a metric; None if no cell has it."""
     known = [(c, e, e.value) for c in cells for e in [metric(c)] if e.value is not None]
-    if any(is_clean(c) for c, _, _ in known):
-        known = [row for row in known if is_clean(row[0])]
+    # A number of another engine only where there is no other; a disturbed one only where none is clean.
+    known = [row for row in known if not ran_elsewhere(row[0])] or known
+    known = [row for row in known if is_clean(row[0])] or known
     if not known:
         return None
     cell, estimate, _ = (max if most else min)(known, key=lambda row: row[2])

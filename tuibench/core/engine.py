@@ -52,6 +52,10 @@ class EngineEntry:
     """The oldest release that can be installed beside others; '' if there is only `own_release`."""
     model_form: ModelForm | None = None
     """The form in which it takes models; None for the user's file as it is."""
+    title: str = ""
+    """Name in sentences; '' for the plain name."""
+    inside: str = ""
+    """Another engine inside it, which runs the operators that it does not support."""
 
     @property
     def install_command(self) -> str:
@@ -96,6 +100,8 @@ REGISTRY: dict[str, EngineEntry] = {
             module="tuibench.engines.deepsparse",
             own_release="1.8.0",
             model_form=ModelForm(FIXED, highest_opset=18, highest_ir=9),
+            title="DeepSparse",
+            inside="ONNX Runtime 1.15",
         ),
         EngineEntry(
             "executor",

@@ -83,6 +83,8 @@ class Headline:
     """The worst one of the numbers."""
     differs: bool = False
     """True if outputs differ from the reference."""
+    elsewhere: str = ""
+    """The engine of a number that another engine inside it computed."""
     missing: dict[str, int] = field(default_factory=dict)
     """Number of cells by status: failed, partial, skipped."""
     cells: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import CellResult, Estimate, best_by_metric, main_number, measured, metric_of
+from tuibench.core.cell import CellResult, Estimate, best_by_metric, main_number, measured, metric_of, ran_elsewhere
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import names_by_sha256, varying_axes
 from tuibench.core.profile import ALREADY_INT8, LAYER, LayerLoss, LossProfile, PerformanceProfile, Profile
@@ -46,6 +46,7 @@ def cells_headline(
         varied=axes,
         grade=max((c.cell.grade.letter for _, c in best if c.cell.grade is not None), default=""),
         differs=any(c.cell.check is not None and c.cell.check.state == "differs" for _, c in best),
+        elsewhere=next((c.cell.asked.engine for _, c in best if ran_elsewhere(c.cell)), ""),
         missing=missing,
         cells=len(cells),
         verdict=_only_verdict(comparisons, cells, names),

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from tuibench.core.engine import entry_of
+from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
+
+
+def elsewhere_words(engine_id: str) -> str:
+    """Return where a model ran whose operators the engine does not support at all."""
+    entry = entry_of(engine_id)
+    title, inside = (entry.title, entry.inside) if entry is not None else ("", "")
+    return f"runs in its bundled {inside or 'other engine'}, not in {title or show(engine_id, 60)}"
+
+
+def support_words(engine_id: str, supported: float | None) -> str:
+    """Return the share of operators that the engine itself runs; '' if it has no other engine inside it."""
+    if supported is None:
+        return ""
+    return elsewhere_words(engine_id) if supported == 0 else f"{percent(supported)} of its operators"
 
 
 class Measured(Protocol):

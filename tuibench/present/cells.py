@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from tuibench.core.scenario import find
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, number, percent_number, short, size
-from tuibench.present.amount import plus_minus
+from tuibench.present.amount import plus_minus, support_words
 from tuibench.present.reason import all_words, failure_words, reason_words
 from tuibench.present.table import Column, table_lines
 
@@ -187,6 +188,17 @@ def differences(cell: CellResult) -> list[str]:
     return [] if used is None else list(_differences(cell, used))
 
 
+def support_text(cell: CellResult) -> str:
+    """Return the share of operators that the cell's engine itself ran; '' if it has no other engine inside it."""
+    return support_words(cell.asked.engine, cell.used.supported if cell.used is not None else None)
+
+
+def support_lines(run: RunResult) -> list[str]:
+    """Return each engine with the share of operators that it ran itself, and the number of its cells."""
+    found = Counter((cell.asked.engine, text) for cell in run.cells if (text := support_text(cell)))
+    return [f"Supported: {show(name, 60)} {text} ({count_of(count, 'cell')})" for (name, text), count in found.items()]
+
+
 def check_text(check: Check | None, *, brief: bool = False) -> str:
     """Return the result of the output check in words; `brief` leaves the names of the figures out."""
     if check is None:
@@ -269,6 +281,8 @@ def _warmup_lines(cell: CellResult) -> Iterator[str]:
 def _outcome_lines(cell: CellResult) -> Iterator[str]:
     if cell.pooled is not None:
         yield f"Outputs: {check_text(cell.check)}"
+    if supported := support_text(cell):
+        yield f"Supported: {supported}"
     if cell.used is not None and cell.used.io != "bound":
         yield f"I/O: {show(cell.used.io, 40)} (its copying is inside the timed call)"
     yield from (f"Not as Requested: {difference}" for difference in differences(cell))

@@ -23,7 +23,7 @@ COLUMNS = (
     "mean_ms", "median_ms", "std_ms", "iterations", "seconds_ran", "p50_ms", "p50_low_ms", "p50_high_ms", "p90_ms",
     "p95_ms", "p99_ms", "p99_9_ms", "floor_ms", "steady_items_per_sec", "steady_low", "steady_high",
     "items_per_cpu_sec", "load_ms", "first_ms", "peak_bytes", "executions", "grade", "grade_cause", "check",
-    "stopped_by", "failure", "warmups_not_settled", "missing", "sittings", "measured_by",
+    "supported",    "stopped_by", "failure", "warmups_not_settled", "missing", "sittings", "measured_by",
 )  # fmt: skip
 """The header, in order."""
 
@@ -92,6 +92,7 @@ def _numbers(cell: CellResult) -> dict[str, str]:
         "items_per_cpu_sec": cell.items_per_cpu_sec.value,
         "load_ms": cell.load_ms,
         "first_ms": cell.first_ms,
+        "supported": cell.used.supported if cell.used else None,
     }
     counts = {
         "iterations": pooled.iterations if pooled else "",

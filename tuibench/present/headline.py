@@ -14,6 +14,7 @@ from tuibench.core.cell import (
     is_clean,
     measured,
     p50_latency,
+    ran_elsewhere,
     throughput,
     throughput_per_core,
 )
@@ -26,7 +27,7 @@ from tuibench.core.scenario import THROUGHPUT, find
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, short
-from tuibench.present.amount import amount
+from tuibench.present.amount import amount, elsewhere_words
 from tuibench.present.reason import all_words, failure_words, no_interval_words, reason_words
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def remark_words(found: Headline, missing: dict[str, int] | None = None) -> list
     if not found.numbers or found.profile is not None:
         return []
     remarks = ["outputs differ"] if found.differs else []
+    remarks += [elsewhere_words(found.elsewhere)] if found.elsewhere else []
     return remarks + missing_words(found, missing)
 
 
@@ -298,7 +300,9 @@ def _best(
         words.append(f"grade {best.cell.grade.letter}")
     if best.estimate.low is None and best.estimate.reason:
         words.append(no_interval_words(best.estimate.reason))
-    if not is_clean(best.cell):
+    if ran_elsewhere(best.cell):
+        words.append(elsewhere_words(best.cell.asked.engine))
+    elif not is_clean(best.cell):
         words.append("no cell is clean" if not _differs(best.cell) else "outputs differ, and no cell is clean")
     return Conclusion(title, ", ".join(words) + _ties(best, among, names) + ".")
 

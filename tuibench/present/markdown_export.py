@@ -18,6 +18,7 @@ from tuibench.present.cells import (
     failure_text,
     no_interval_notes,
     provenance_lines,
+    support_lines,
     varying,
 )
 from tuibench.present.command import command_of
@@ -104,7 +105,7 @@ def _figures_of(run: RunResult) -> Iterator[str]:
 def _notes(run: RunResult) -> list[str]:
     axes = varying(run)
     notes = [f"{describe(run, cell, axes)}: {text}" for cell in run.cells for text in differences(cell)]
-    notes += no_interval_notes(run) + provenance_lines(run)
+    notes += support_lines(run) + no_interval_notes(run) + provenance_lines(run)
     return notes + [
         f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {reason_words(cell.grade.cause)}"
         for cell in run.cells

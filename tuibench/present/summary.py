@@ -22,6 +22,7 @@ from tuibench.present.cells import (
     first_cell,
     own_lines,
     provenance_lines,
+    support_lines,
     varying,
 )
 from tuibench.present.command import command_of
@@ -75,7 +76,8 @@ def _shared_differences(run: RunResult) -> list[str]:
     """Return each deviation from the request once, with the number of cells."""
     counts = Counter(text for cell in run.cells for text in differences(cell))
     counts.update(f"I/O {show(cell.used.io, 40)}" for cell in run.cells if cell.used and cell.used.io != "bound")
-    return [f"Not as Requested: {text} ({count} of {len(run.cells)} cells)" for text, count in counts.items()]
+    lines = [f"Not as Requested: {text} ({count} of {len(run.cells)} cells)" for text, count in counts.items()]
+    return lines + support_lines(run)
 
 
 _NARROWEST, _WIDEST = 20, 120

@@ -6,7 +6,17 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tuibench.core.cell import Asked, CellResult, Estimate, Execution, MainNumber, main_number, measured, metric_of
+from tuibench.core.cell import (
+    Asked,
+    CellResult,
+    Estimate,
+    Execution,
+    MainNumber,
+    main_number,
+    measured,
+    metric_of,
+    ran_elsewhere,
+)
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, Names, describe, model_name, names_by_sha256, varying_axes
 from tuibench.core.reason import Reason, because
@@ -43,6 +53,8 @@ def bars_between(base: CellResult, new: CellResult, axis: str) -> tuple[Reason, 
             bars.append(because("outputs_unchecked", engine=engine))
         elif check.state == "differs":
             bars.append(because("outputs_differ", engine=engine))
+        if ran_elsewhere(cell):
+            bars.append(because("ran_in_engine_inside", engine=engine))
     if base.used is not None and new.used is not None:
         for field, noun in (
             ("precision", "precision"),

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import CellResult, Estimate, is_clean, ran_elsewhere
 from tuibench.core.ids import short_id
 from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.present.amount import elsewhere_words
 from tuibench.present.plots import figure as figures
 from tuibench.present.plots.figure import MOST_SERIES, Figure, Point, Series
 from tuibench.present.plots.grid import Grid, Place, choices_of, coordinate_name, dim_key, make_grid, settle
@@ -140,7 +141,6 @@ def _point(place: Place, value: int, grid: Grid, selection: Selection) -> Scalin
     # Another statistic than the measured rate only where it was chosen for the rate itself.
     chosen = selection.metric in ("throughput", "efficiency") and not find(cell.asked.scenario).has_streams
     rate = selection.statistic if chosen else "mean"
-    wrong, disturbed = _is_wrong(cell), cell.grade is not None and cell.grade.letter == "D"
     name = coordinate_name(grid.axis_key(selection))
     return ScalingPoint(
         value=value,
@@ -154,12 +154,8 @@ def _point(place: Place, value: int, grid: Grid, selection: Selection) -> Scalin
         grade=show(cell.grade.letter, 4) if cell.grade is not None else "",
         status=cell.status,
         note="; ".join(_notes(cell)),
-        is_clean=not wrong and not disturbed,
+        is_clean=is_clean(cell),
     )
-
-
-def _is_wrong(cell: CellResult) -> bool:
-    return cell.check is not None and cell.check.state == "differs"
 
 
 def _notes(cell: CellResult) -> Iterator[str]:
@@ -167,8 +163,10 @@ def _notes(cell: CellResult) -> Iterator[str]:
         yield ("partial: " if cell.status == "partial" else "") + failure_words(cell.failure)
     elif cell.status != "ok":
         yield f"{show(cell.status, 40)}: {reason_words(cell.stopped_by, 200) or 'not reached'}"
-    if _is_wrong(cell):
+    if cell.check is not None and cell.check.state == "differs":
         yield "outputs differ"
+    if ran_elsewhere(cell):
+        yield elsewhere_words(cell.asked.engine)
     if cell.grade is not None and cell.grade.letter == "D":
         yield f"grade D: {reason_words(cell.grade.cause, 200)}"
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from tuibench.core.cell import CellResult, Estimate, by_work
+from tuibench.core.cell import CellResult, Estimate, by_work, is_clean
 from tuibench.core.reason import Reason
 from tuibench.core.scenario import any_streams
 
@@ -235,7 +235,7 @@ def tradeoffs(cells: Sequence[CellResult]) -> tuple[Tradeoff, ...]:
 def _of_one_work(cells: Sequence[CellResult]) -> list[Tradeoff]:
     known = [(cell, quantity(cell, "batch-time", "p50"), cell.items_per_sec) for cell in cells]
     known = [row for row in known if row[1].value is not None and row[2].value is not None]
-    clean = [row for row in known if _is_clean(row[0])]
+    clean = [row for row in known if is_clean(row[0])]
     rows = sorted(clean or known, key=lambda row: (row[1].value or 0.0, -(row[2].value or 0.0)))
     found: list[Tradeoff] = []
     for cell, latency, rate in rows:
@@ -244,11 +244,6 @@ def _of_one_work(cells: Sequence[CellResult]) -> list[Tradeoff]:
         if (rate.value or 0.0) > most or same:
             found.append(Tradeoff(cell, latency, rate, all(_is_more(rate, each.rate) for each in found)))
     return found
-
-
-def _is_clean(cell: CellResult) -> bool:
-    wrong = cell.check is not None and cell.check.state == "differs"
-    return not wrong and not (cell.grade is not None and cell.grade.letter == "D")
 
 
 def _is_more(rate: Estimate, other: Estimate) -> bool:

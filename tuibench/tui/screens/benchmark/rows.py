@@ -18,7 +18,7 @@ from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
 from tuibench.core.text import show
 from tuibench.core.units import percent_number, seconds
 from tuibench.present.ages import age
-from tuibench.present.amount import amount
+from tuibench.present.amount import amount, elsewhere_words
 from tuibench.present.headline import change_words, missing_words, sensitive_words, time_word
 from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
 from tuibench.present.reason import reason_words
@@ -63,6 +63,7 @@ def best_of(row: BenchmarkRow, times: str = "×") -> Best:
         words += map(_amount, others)
     if row.status == "finished":
         words += missing_words(found)
+    words += [elsewhere_words(found.elsewhere)] if found.elsewhere else []
     half = "" if number.half_width is None else percent_number(number.half_width)
     return Best(" · ".join(words), half, found.differs)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tuibench.core.cell import CellResult, Estimate, headlined, main_number, p50_latency
+from tuibench.core.cell import CellResult, Estimate, headlined, main_number, p50_latency, ran_elsewhere
 from tuibench.core.engine import with_version
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
@@ -16,7 +16,16 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, short, size
 from tuibench.present.amount import amount, with_interval
-from tuibench.present.cells import TAILS, cell_name, check_text, differences, failure_text, missing_numbers, varying
+from tuibench.present.cells import (
+    TAILS,
+    cell_name,
+    check_text,
+    differences,
+    failure_text,
+    missing_numbers,
+    support_text,
+    varying,
+)
 from tuibench.present.headline import conclusions
 from tuibench.present.plots.drawing import Row, message_rows
 from tuibench.present.plots.figure import draw
@@ -100,6 +109,8 @@ def _costs(cell: CellResult) -> Iterator[Fact]:
         streams = f", {count_of(used.streams, 'stream')}" if find(cell.asked.scenario).has_streams else ""
         precision = used.precision or "precision unknown"
         yield Fact("engine", f"{with_version(cell.asked.engine, used.engine_version)} {precision}{streams}")
+    if supported := support_text(cell):
+        yield Fact("supported", supported, "warn" if ran_elsewhere(cell) else "")
     if cell.items_per_cpu_sec.value is not None:
         per_cpu = f"{short(cell.items_per_cpu_sec.value, 4)} items"
         yield Fact("per CPU s", with_interval(per_cpu, cell.items_per_cpu_sec))

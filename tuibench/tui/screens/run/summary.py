@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tuibench.core import activity
 from tuibench.core.activity import DONE, LOST, NOW, Live, RunRow, RunView
-from tuibench.core.cell import CellResult, Noise, main_number
+from tuibench.core.cell import CellResult, Noise, main_number, ran_elsewhere
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
 from tuibench.core.profile import name_part, split_part
@@ -15,7 +15,7 @@ from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.result_headline import headline_of
 from tuibench.core.units import count_of, ms, percent, seconds, short
 from tuibench.present.amount import plus_minus, with_interval
-from tuibench.present.cells import check_text, differences, failure_text
+from tuibench.present.cells import check_text, differences, failure_text, support_text
 from tuibench.present.headline import headline_sentence, verdict_sentence
 from tuibench.present.plots.depth import progress_bar, sparkline
 from tuibench.present.plots.drawing import Row, Span, wrapped
@@ -372,6 +372,8 @@ def cell_details(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bo
     wrong = cell.check is not None and cell.check.state == "differs"
     words = [check_text(cell.check), *differences(cell)] if cell.executions else []
     lines.append(("outputs", f" {glyphs.dot} ".join(words), "bad" if wrong else ""))
+    if supported := support_text(cell):
+        lines.append(("supported", supported, "warn" if ran_elsewhere(cell) else ""))
     return lines
 
 
