@@ -24,6 +24,7 @@ from tests.refusal import refused
 from tuibench.core.engine import IO_CLASSES, REGISTRY, is_apart, names
 from tuibench.engines import factory
 from tuibench.engines.protocol import Engine, EngineRefusal, IoUnavailable, Session
+from tuibench.model.engine_contract import check_engine
 from tuibench.present.reason import reason_words
 
 ALL = tuple(name for name in names(hidden=True) if not is_apart(name))
@@ -96,6 +97,17 @@ def test_capabilities_are_known_without_importing_the_engine(name: str) -> None:
 def test_version_is_that_of_the_distribution(name: str) -> None:
     version = factory.make(name).start()
     assert version.startswith(metadata.version(REGISTRY[name].package))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_checks_that_ship_pass_for_engines_that_compute(name: str, tmp_path: Path) -> None:
+    checks = check_engine(name, tuple(sorted(os.sched_getaffinity(0))), tmp_path)
+    failed = {check["check"] for check in checks if check["why"]}
+    # The scripted engine computes nothing.
+    assert failed == (set() if name in REAL else {
+        "ports", "outputs_bound", "outputs_engine_allocated", "outputs_call", "samples_kept", "precision_refused",
+        "broken_file_refused",
+    })  # fmt: skip
 
 
 @pytest.mark.parametrize("build", make.PLAIN)

@@ -69,6 +69,14 @@ def test_the_example_is_measured_and_agrees(package: Path) -> None:
     ]  # fmt: skip
 
 
+def test_the_command_lists_and_tests_it(package: Path) -> None:
+    listed = json.loads(run(package, "tuibench", "engines", "--json").stdout)["engines"]
+    assert ("tract", "beside") in [(one["id"], one["state"]) for one in listed]
+    done = run(package, "tuibench", "engines", "test", "tract")
+    assert done.returncode == 0, done.stderr
+    assert "passed" in done.stdout and "agrees" in done.stdout
+
+
 def test_more_cores_than_it_uses_are_refused(package: Path) -> None:
     flags = ("-s", "sync", "-ncores", "2", "--executions", "1", "-t", "0.1", "--no-save")
     done = run(package, "tuibench", "benchmark", "sample:tiny", "-e", "tract", *flags)

@@ -13,13 +13,16 @@ from pathlib import Path
 from tuibench.cli.output import ask_confirmation, emit, tell, tell_error, width
 from tuibench.cli.parser import ASCII, JSON, QUIET, YES, Action, Argument, argument, switch
 from tuibench.cli.terminal import Interruption
+from tuibench.core.engine import is_apart
 from tuibench.core.engine_state import InstallOrder, InstallProgress
 from tuibench.core.errors import EngineError, ExitCode, TuibenchError, UsageError
+from tuibench.core.reason import Reason
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.present.engine_list import engine_table, engines_json, offer_words, progress_words
 from tuibench.present.error.engine import licence_words
 from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 
 
@@ -63,6 +66,8 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
     code = ExitCode.OK
     for engine_id in [args.id] if args.id else services.engines.testable():
         try:
+            if not is_apart(engine_id):
+                code = _show_contract(services.engines.contract(engine_id), engine_id) or code
             answer = services.engines.test(engine_id)
         except TuibenchError as error:
             if args.id:
@@ -72,6 +77,17 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
             continue
         emit(f"{engine_id}: agrees with ONNX Runtime (difference {answer.difference:.1e})\n")
     return code
+
+
+def _show_contract(checks: dict[str, Reason | None], engine_id: str) -> ExitCode:
+    """Print the checks that failed, or their number if none did; return the exit code."""
+    failed = {name: why for name, why in checks.items() if why is not None}
+    for name, why in failed.items():
+        emit(f"{engine_id}: {show(name.replace('_', ' '), 60)}: {reason_words(why)}\n")
+    if failed:
+        return ExitCode.ENGINE
+    emit(f"{engine_id}: {count_of(len(checks), 'check')} of the contract passed\n")
+    return ExitCode.OK
 
 
 def remove(args: argparse.Namespace, services: Services, _: Interruption) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tuibench.core.cell import Check
+from tuibench.core.engine import install_command
 from tuibench.core.errors import EngineError
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import PROFILED
@@ -35,7 +36,7 @@ class ProbeAnswer:
 def probe(services: Services, engine_id: str, stop: StopSwitch) -> ProbeAnswer:
     """Measure a small model once with an engine; raise EngineError unless its outputs agree."""
     request = BenchmarkRequest(
-        (_MODEL,), engines=engine_id, scenarios=PROFILED, executions=1, time_s=0.05, warmup_s=0.05
+        (_MODEL,), engines=engine_id, scenarios=PROFILED, cores="1", executions=1, time_s=0.05, warmup_s=0.05
     )
     spec, _ = to_spec(request, services.machine.topology())
     active, _ = services.runs.start(spec, RunOptions(save=False, share_host=True))
@@ -47,7 +48,9 @@ def probe(services: Services, engine_id: str, stop: StopSwitch) -> ProbeAnswer:
         active.close()
     cell = result.cells[0]
     if cell.failure is not None:
-        raise EngineError("probe_failed", engine=engine_id, why=cell.failure.as_reason())
+        raise EngineError(
+            "probe_failed", engine=engine_id, why=cell.failure.as_reason(), command=install_command(engine_id)
+        )
     check = cell.check or Check("unchecked", None, None)
     if check.state != _AGREES:
         facts = {"difference": check.difference, "tolerance": check.tolerance}

@@ -32,7 +32,7 @@ from tuibench.core.engine_state import (
 )
 from tuibench.core.errors import EngineBusy, EngineError, TuibenchError, UsageError
 from tuibench.core.reason import Reason, because
-from tuibench.core.record import to_plain
+from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
 from tuibench.engines.installation import (
     RECORD,
@@ -48,6 +48,7 @@ from tuibench.host.facts import read_versions
 from tuibench.runs.task import StopSwitch
 from tuibench.services.engine_probe import ProbeAnswer, probe, probe_unfinished
 from tuibench.services.interpreters import Interpreter, ask_interpreter, find_interpreters
+from tuibench.services.models import ask_child
 from tuibench.services.packages import Installer, NoSuchWheel, disk_full, sha256_of
 from tuibench.services.runs import read_request
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from tuibench.services.api import Services
 
 Tell = Callable[[InstallProgress], None]
+_CONTRACT_S = 120.0
 _LEAST_ROOM = 256 << 20
 """Least free bytes for an installation whose size is unknown."""
 
@@ -78,7 +80,7 @@ class Engines:
         """Return every engine of this version and every installed release; try interpreters, import no engine."""
         installed = {one.id: one for one in list_installations(self.root)}
         found: list[EngineState] = []
-        for name in engine.names(hidden=self._services.hidden):
+        for name in engine.offered(hidden=self._services.hidden):
             full = engine.full_id(name)
             found.append(self._state(name, installed.get(full)) if engine.is_apart(name) else _beside(name))
             others = sorted({*installed, *self._half_made()} - {full})
@@ -213,6 +215,14 @@ class Engines:
         with _switch(stop) as switch:
             return probe(self._services, engine_id, switch)
 
+    def contract(self, engine_id: str, stop: StopSwitch | None = None) -> dict[str, Reason | None]:
+        """Return each check of an engine in tuibench's own interpreter, and why it failed; a child runs them."""
+        factory.check(engine_id)
+        answer = ask_child(
+            "contract", {"engine": engine_id}, file=engine_id, timeout_s=_CONTRACT_S, kind=EngineError, stop=stop
+        )
+        return {str(one["check"]): from_plain(Reason, one["why"]) if one["why"] else None for one in answer}
+
     def testable(self) -> tuple[str, ...]:
         """Return the engines that are installed, beside tuibench or apart."""
         return tuple(one.id for one in self.every() if one.state in (INSTALLED, BESIDE))
@@ -292,7 +302,8 @@ class Engines:
 
 
 def _beside(name: str) -> EngineState:
-    package = engine.REGISTRY[name].package
+    entry = engine.entry_of(name)
+    package = entry.package if entry is not None else name
     version = read_versions([package])[package] or ""
     if version:
         return EngineState(name, BESIDE, version)

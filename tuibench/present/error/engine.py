@@ -90,7 +90,7 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
     # Probe
     "probe_failed": (
         "{engine} failed on a small model and does not count as installed: {why}",
-        _INSTALL + " tries again",
+        "{command}",
     ),
     "probe_differs": (_differs, "tuibench engines test {engine} repeats the comparison"),
     # Use
