@@ -26,6 +26,7 @@ from tuibench.core.model import Reference
 from tuibench.core.reason import Failure
 from tuibench.core.scenario import find
 from tuibench.engines import deepsparse, factory
+from tuibench.engines.installation import interpreter_of
 from tuibench.engines.protocol import EngineRefusal
 from tuibench.model.adaptation import write_copy
 from tuibench.present.reason import reason_words
@@ -38,9 +39,9 @@ ENGINE = "deepsparse@1.8.0"
 
 
 @pytest.fixture
-def measure(tmp_path: Path, engine_python: Callable[[str], str]) -> Measure:
+def measure(tmp_path: Path, engines_root: Callable[[str], Path]) -> Measure:
     """Return a function that runs one short execution of a case, its outputs checked against ONNX Runtime's."""
-    interpreter = engine_python(ENGINE)
+    interpreter = str(interpreter_of(engines_root(ENGINE), ENGINE))
 
     def carry_out(case: Case, *, scenario: str = "sync", streams: int = 1, **changes: Any) -> Execution | Failure:
         source, target = Path(case.save(tmp_path)), tmp_path / "copy.onnx"
@@ -100,6 +101,14 @@ def test_streams_run_in_the_engines_own_scheduler(measure: Measure) -> None:
     assert (found.used.stream_kind, found.used.streams, found.used.threads) == ("queue", len(cpus), len(cpus))
     assert found.used.details["scheduler"] == "multi_stream" and found.used.distinct_inputs == make.SAMPLES
     assert found.check.state == "agrees" and found.calls_per_s > 0
+
+
+def test_elastic_requests_are_left_to_its_own_scheduler(measure: Measure) -> None:
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    found = measure(make.mlp(256), scenario="elastic", streams=2, cpus=cpus, nodes=(cpus,))
+    assert isinstance(found, Execution), found
+    assert (found.used.stream_kind, found.used.streams) == ("queue", 2)
+    assert found.used.details["scheduler"] == "elastic" and found.check.state == "agrees"
 
 
 def test_pruned_model_runs_in_deepsparse_and_unsupported_one_elsewhere(measure: Measure) -> None:

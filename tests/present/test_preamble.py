@@ -16,6 +16,7 @@ from tuibench.present.preamble import (
     feed_lines,
     model_line,
     preamble_text,
+    stream_line,
 )
 from tuibench.present.table import wrap_lines
 
@@ -144,3 +145,14 @@ def test_model_without_figures_shows_the_reason() -> None:
 def test_small_models_show_parameters_too() -> None:
     assert "212 parameters float32" in model_line("m", build.model(parameters=212))
     assert "61.1 k parameters float32" in model_line("m", build.model(parameters=61_100))
+
+
+def test_elastic_line_names_the_engines_that_distribute_requests() -> None:
+    choice = StreamChoice(4, 2, "two per NUMA node", by_node=True)
+    assert stream_line(choice).endswith(
+        "emulated by one instance per NUMA node, of which the least busy is served first"
+    )
+    alone = replace(choice, serving=("deepsparse",), emulated=False)
+    assert stream_line(alone).endswith("distributed by deepsparse itself")
+    both = stream_line(replace(alone, emulated=True))
+    assert "by deepsparse itself" in both and "emulated" in both

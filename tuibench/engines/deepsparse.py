@@ -35,6 +35,7 @@ CAPABILITIES = Capabilities(
     precisions=("f32",),
     stream_kinds=("queue",),
     io_classes=("call",),
+    serves_nodes=True,
 )
 _PACKAGE = "deepsparse"
 
@@ -90,8 +91,9 @@ class DeepSparseEngine:
             takes = [*CAPABILITIES.precisions, "engine-default"]
             raise BadSetting("unsupported_precision", engine="deepsparse", precision=setting.precision, names=takes)
         library, cpu = import_library()
-        scheduler = "single_stream" if setting.one_at_a_time else "multi_stream"
-        streams = 1 if setting.one_at_a_time else setting.streams
+        scheduler = setting.scheduler or ("single_stream" if setting.one_at_a_time else "multi_stream")
+        # Elastic requests are distributed over as many streams as there are NUMA nodes, which the library counts.
+        streams = {"single_stream": 1, "elastic": 0}.get(scheduler, setting.streams)
         before = _count_threads()
         try:
             network = library.deepsparse_engine(setting.model_path, 1, setting.threads, streams, scheduler, None, None)

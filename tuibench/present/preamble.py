@@ -136,6 +136,10 @@ class StreamChoice:
     """Either asked, or the origin of the default."""
     by_node: bool = False
     """True if the requests are distributed over NUMA nodes."""
+    serving: tuple[str, ...] = ()
+    """Engines that distribute them by themselves."""
+    emulated: bool = True
+    """True if they are distributed for another engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +236,12 @@ def stream_line(choice: StreamChoice) -> str:
     where = count_of(choice.cores, "core")
     if not choice.by_node:
         return f"Streams: {choice.streams} on {where}, {show(choice.why, 200)} (-nstreams N)"
-    return (
-        f"Elastic: {count_of(choice.streams, 'client')} on {where}, {show(choice.why, 200)} (-nstreams N); emulated by "
-        "one instance per NUMA node, of which the least busy is served first"
-    )
+    parts = [f"Elastic: {count_of(choice.streams, 'client')} on {where}, {show(choice.why, 200)} (-nstreams N)"]
+    if choice.serving:
+        parts.append(f"distributed by {' and '.join(show(name, 60) for name in choice.serving)} itself")
+    if choice.emulated:
+        parts.append("emulated by one instance per NUMA node, of which the least busy is served first")
+    return "; ".join(parts)
 
 
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:

@@ -18,6 +18,7 @@ from tuibench.core.roles import Layout
 from tuibench.core.scenario import find
 from tuibench.core.spec import LOSS, BenchmarkSpec, ProfileSpec
 from tuibench.core.units import count_of
+from tuibench.engines.factory import capabilities
 from tuibench.host.kernel_files import parse_cpus
 from tuibench.present.error.words import message_words
 from tuibench.present.preamble import EngineFact, Preamble, StreamChoice
@@ -222,8 +223,18 @@ def _streams(replay: Replay) -> list[StreamChoice]:
             continue
         default = "two per NUMA node" if scenario.by_node else "one thread each: the default, not tuned"
         why = "as asked" if replay.spec.streams is not None else default
-        found[asked.scenario, asked.cores] = StreamChoice(asked.cores, asked.streams, why, scenario.by_node)
+        engines = [cell.asked.engine for cell in replay.cells if cell.asked.scenario == asked.scenario]
+        serving = tuple(name for name in dict.fromkeys(engines) if scenario.by_node and _serves_nodes(name))
+        found[asked.scenario, asked.cores] = StreamChoice(
+            asked.cores, asked.streams, why, scenario.by_node, serving, emulated=not set(engines) <= set(serving)
+        )
     return list(found.values())
+
+
+def _serves_nodes(engine_id: str) -> bool:
+    """Return whether an engine distributes elastic requests; modules of other packages are not imported here."""
+    entry = entry_of(engine_id)
+    return entry is not None and not entry.is_other and capabilities(engine_id).serves_nodes
 
 
 def _cpus(host: Mapping[str, Any]) -> tuple[int, ...]:
