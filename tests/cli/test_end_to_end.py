@@ -104,6 +104,14 @@ def hold_document(document: Mapping[str, Any], printed: Mapping[str, str]) -> No
     assert levels == sorted(levels) and levels[1] == result["median"]
 
 
+OLD_EXPRESSIONS = (
+    r"Original Model Path: (.+)", r"Batch Size: (\d+)", r"Scenario: (\w+)", r"Throughput \(items/sec\): ([\d.]+)",
+    r"Latency Mean \(ms/batch\): ([\d.]+)", r"Latency Median \(ms/batch\): ([\d.]+)",
+    r"Latency Std \(ms/batch\): ([\d.]+)", r"Iterations: (\d+)",
+)  # fmt: skip
+"""Expressions that people wrote for the lines of deepsparse.benchmark."""
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.slow if n in ("sync", "quiet") else ()) for n in GUIDE]
 )
@@ -120,6 +128,20 @@ def test_guide_commands_print_their_lines_and_equal_json_figures(shell: Shell, f
     assert done.lines[-1] == document["tuibench"]["headline"]
     assert re.search(r"\d (ms|µs) .*\(sync|items/s .*\(async", done.lines[-1])
     assert document["seconds_to_run"] == 0.03
+    assert all(re.search(expression, done.out) for expression in OLD_EXPRESSIONS)
+    if name != "quiet":
+        told = (
+            "Pinning: core",
+            "Engine: onnxruntime 1.",
+            "ISA ",
+            "Model sample:tiny",
+            "Input 'features'",
+            "Measuring: ",
+        )
+        places = [done.err.index(words) for words in told]
+        assert places == sorted(places)
+        assert ("(single_stream)" if sync else "(multi_stream)") in done.err
+        assert f"batch {document['batch_size']}" in done.err and ("Streams: " in done.err) is not sync
     assert (done.err == "") == (name == "quiet")
 
 

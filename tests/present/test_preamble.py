@@ -15,6 +15,7 @@ from tuibench.present.preamble import (
     engine_line,
     feed_lines,
     model_line,
+    preamble_lines,
     preamble_text,
     stream_line,
 )
@@ -156,3 +157,11 @@ def test_elastic_line_names_the_engines_that_distribute_requests() -> None:
     assert stream_line(alone).endswith("distributed by deepsparse itself")
     both = stream_line(replace(alone, emulated=True))
     assert "by deepsparse itself" in both and "emulated" in both
+
+
+def test_last_line_begins_the_measurement_with_its_schedulers() -> None:
+    preamble = replace(PREAMBLE, scenarios=("async", "elastic", "sync"), batches=(1, 8, None), cores=(1, 4))
+    assert preamble_lines(preamble)[-1] == (
+        "Measuring: async (multi_stream), elastic (elastic), sync (single_stream) · batch 1,8,fixed · 1,4 cores"
+    )
+    assert preamble_lines(replace(preamble, cores=(1,)))[-1].endswith("1 core")

@@ -156,6 +156,9 @@ class Preamble:
     cells: int
     expected_s: float
     limit_s: float
+    scenarios: tuple[str, ...] = ()
+    batches: tuple[int | None, ...] = ()
+    cores: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes from parsing the command line, and warnings."""
     summaries: tuple[ModelSummary, ...] = ()
@@ -181,7 +184,7 @@ def preamble_lines(preamble: Preamble) -> list[str]:
     lines += [stream_line(choice) for choice in preamble.streams]
     if preamble.parts:
         return [*lines, f"Plan: {', '.join(preamble.parts)}", *preamble.time]
-    return [*lines, plan_line(preamble.cells, preamble.expected_s, preamble.limit_s)]
+    return [*lines, plan_line(preamble.cells, preamble.expected_s, preamble.limit_s), *measuring_lines(preamble)]
 
 
 _PINNED = {"core": "each engine thread on one CPU", "numa": "each engine thread on the CPUs of one NUMA node"}
@@ -242,6 +245,17 @@ def stream_line(choice: StreamChoice) -> str:
     if choice.emulated:
         parts.append("emulated by one instance per NUMA node, of which the least busy is served first")
     return "; ".join(parts)
+
+
+def measuring_lines(preamble: Preamble) -> list[str]:
+    """Return the line that begins the measurement: scenarios with their schedulers, batches and cores."""
+    if not preamble.scenarios:
+        return []
+    schedulers = [f"{name} ({find(name).scheduler.rpartition('.')[2]})" for name in preamble.scenarios]
+    batches = ",".join("fixed" if batch is None else str(batch) for batch in preamble.batches)
+    cores = ",".join(map(str, preamble.cores))
+    noun = "core" if preamble.cores == (1,) else "cores"
+    return [f"Measuring: {', '.join(schedulers)} · batch {batches} · {cores} {noun}"]
 
 
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:

@@ -88,7 +88,8 @@ def drive(ready: Ready) -> Outcome:
     driven = streams.ThreadStreams([client.make for client in clients])
     crowd = max(1.0, job.streams / len(sessions))
     try:
-        threads = isolation.count_threads() - before
+        # Clients beyond one per node wait for the engine; they are none of its threads.
+        threads = isolation.count_threads() - before - (job.streams - len(sessions))
         ready.enter_timed(latency_ns, crowd)
         outcome = streams.measure_streams(
             streams.thread_slices(driven),
