@@ -45,6 +45,7 @@ TITLES = {
     "figure": ("Figures", "On a benchmark that varied cores, batches or shapes."),
     "profile": ("Profiles", "On a performance or a loss profile."),
     "form": ("Forms", ""),
+    "engine": ("Engines", "On the System screen, and in the field Engines of the benchmark form."),
     "machine": ("The machine", "On the System screen."),
 }
 """Heading of each group, and where its keys work."""

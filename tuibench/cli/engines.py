@@ -19,7 +19,7 @@ from tuibench.core.errors import EngineError, ExitCode, TuibenchError, UsageErro
 from tuibench.core.reason import Reason
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
-from tuibench.present.engine_list import engine_table, engines_json, offer_words, progress_words
+from tuibench.present.engine_list import engine_table, engines_json, installed_words, offer_words, progress_words
 from tuibench.present.error.engine import licence_words
 from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.present.reason import reason_words
@@ -41,10 +41,8 @@ def install(args: argparse.Namespace, services: Services, _: Interruption) -> No
     if not is_new:
         tell(f"{record.id} is installed already")
     elif not args.quiet:
-        tell(
-            f"installed {record.id} for Python {record.python}: {size(record.size_bytes)}; "
-            f"tuibench benchmark MODEL -e {record.id} measures with it"
-        )
+        done = installed_words(record.id, record.python, record.size_bytes)
+        tell(f"{done}; tuibench benchmark MODEL -e {record.id} measures with it")
 
 
 def download(args: argparse.Namespace, services: Services, _: Interruption) -> None:

@@ -22,18 +22,18 @@ from tuibench.core.engine_state import (
 from tuibench.core.record import to_plain
 from tuibench.core.text import show
 from tuibench.core.units import size
-from tuibench.present.error.engine import licence_words
+from tuibench.present.error.engine import TERMS, licence_words
 from tuibench.present.reason import reason_words
 from tuibench.present.table import NONE, Column, as_text, table_lines
 
 SCHEMA = 1
 _STATES = {
     INSTALLED: "installed",
-    BESIDE: "installed, in tuibench's own environment",
+    BESIDE: "installed beside tuibench",
     AVAILABLE: "can be installed",
     DAMAGED: "damaged: install it again",
     MISSING: "not installed",
-    IMPOSSIBLE: "not possible here",
+    IMPOSSIBLE: "not possible",
 }
 _STAGES = {
     PYTHON: "looking for a Python",
@@ -48,7 +48,7 @@ def state_of(engine: EngineState) -> str:
     words = _STATES.get(engine.state, show(engine.state, 20))
     if engine.why is not None:
         words += f": {reason_words(engine.why)}"
-    return f"{words}, with a licence to accept" if engine.licence and engine.is_installable else words
+    return f"{words}, licence to accept" if engine.licence and engine.is_installable else words
 
 
 def size_of(engine: EngineState) -> str:
@@ -59,11 +59,11 @@ def size_of(engine: EngineState) -> str:
 
 
 COLUMNS: tuple[Column[EngineState], ...] = (
-    Column("id", "engine", 24, lambda one: show(one.id, 60)),
-    Column("release", "release", 10, lambda one: show(one.release, 20) or NONE),
-    Column("python", "Python", 8, lambda one: show(one.python, 20) or NONE, rank=2),
-    Column("size", "size", 8, size_of, right=True, rank=1),
-    Column("state", "state", 30, state_of, least=20),
+    Column("id", "engine", 18, lambda one: show(one.id, 60), head="ENGINE"),
+    Column("release", "release", 8, lambda one: show(one.release, 20) or NONE, head="RELEASE"),
+    Column("python", "Python", 7, lambda one: show(one.python, 20) or NONE, head="PYTHON", rank=2),
+    Column("size", "size", 8, size_of, right=True, head="SIZE", rank=1),
+    Column("state", "state", 20, state_of, least=20, head="STATE", grow=True, wide=60),
 )
 
 
@@ -83,6 +83,17 @@ def engines_json(engines: Sequence[EngineState]) -> str:
     return json.dumps({"schema": SCHEMA, "engines": plain}, indent=2, ensure_ascii=True) + "\n"
 
 
+def install_question(engine: EngineState) -> str:
+    """Return the question before an installation, for one line."""
+    about = f", about {size(engine.size_bytes)}" if engine.size_bytes else ""
+    return f"Install {show(engine.id, 40)}{about}?"
+
+
+def licence_question(engine: EngineState) -> str:
+    """Return the question for a licence, for one line."""
+    return f"Licence: {TERMS.get(engine.licence, show(engine.licence, 40))}"
+
+
 def offer_words(engine: EngineState) -> str:
     """Return what an installation would take: size and licence; '' if nothing is known."""
     parts = [f"about {size(engine.size_bytes)} on disk" if engine.size_bytes else ""]
@@ -95,3 +106,8 @@ def progress_words(progress: InstallProgress) -> str:
     count = f" {progress.done} of {progress.total}" if progress.total else ""
     what = f": {show(progress.what, 60)}" if progress.what else ""
     return f"{_STAGES.get(progress.stage, show(progress.stage, 20))}{count}{what}"
+
+
+def installed_words(engine_id: str, python: str, size_bytes: int) -> str:
+    """Return the result of an installation."""
+    return f"installed {show(engine_id, 60)} for Python {show(python, 20)}: {size(size_bytes)}"

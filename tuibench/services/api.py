@@ -15,6 +15,7 @@ from tuibench.services.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from tuibench.core.reason import Reason
+    from tuibench.services.background_install import BackgroundInstall
     from tuibench.services.engines import Engines
     from tuibench.services.exchange import Exchange
     from tuibench.services.forms import Forms
@@ -159,11 +160,17 @@ class Services:
 
         return str(keep_copy(self.settings.places.state, text))
 
+    def installing(self) -> BackgroundInstall | None:
+        """Return the latest installation of an engine in the background; None for none."""
+        return self.engines.current if "engines" in self.__dict__ else None
+
     def notices(self) -> tuple[Reason, ...]:
         """Return the store's notices for the user; () if the store was never opened."""
         return self.store.notices() if "store" in self.__dict__ else ()
 
     def close(self) -> None:
-        """End the child processes that count costs, so that nothing remains in TMPDIR."""
+        """End the child processes that count costs or install engines, so that nothing half made remains."""
         if "profiles" in self.__dict__:
             self.profiles.close()
+        if "engines" in self.__dict__:
+            self.engines.close()

@@ -46,6 +46,7 @@ from tuibench.engines.installation import (
 from tuibench.engines.recipes import Recipe, find_recipe
 from tuibench.host.facts import read_versions
 from tuibench.runs.task import StopSwitch
+from tuibench.services.background_install import BackgroundInstall
 from tuibench.services.engine_probe import ProbeAnswer, probe, probe_unfinished
 from tuibench.services.interpreters import Interpreter, ask_interpreter, find_interpreters
 from tuibench.services.models import ask_child
@@ -70,6 +71,20 @@ class Engines:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self.current: BackgroundInstall | None = None
+        """The latest installation in the background, which may have ended."""
+
+    def begin(self, order: InstallOrder) -> BackgroundInstall:
+        """Install an engine in the background; raise EngineBusy while another one is being installed."""
+        if self.current is not None and not self.current.is_done:
+            raise EngineBusy("engine_being_changed", engine=self.current.id)
+        self.current = BackgroundInstall(order, self.install)
+        return self.current
+
+    def close(self) -> None:
+        """Cancel the installation in the background."""
+        if self.current is not None:
+            self.current.close()
 
     @property
     def root(self) -> Path:
@@ -135,6 +150,7 @@ class Engines:
                 raise
             finally:
                 _clear(new)
+        self._services.machine.forget()
         return record, True
 
     def _make(
@@ -239,6 +255,7 @@ class Engines:
                 (place / RECORD).unlink()  # first, so that what a kill leaves behind is never used
             _clear(place)
             _clear(new)
+        self._services.machine.forget()
         return size
 
     @contextmanager

@@ -59,6 +59,11 @@ class MachineFacts:
                 self._read = read_machine(self._services.store, engine.offered(hidden=self._services.hidden), root)
             return self._read
 
+    def forget(self) -> None:
+        """Read the machine again at the next request: an engine was installed or removed."""
+        with self._reading:
+            self._read = None
+
     def topology(self) -> Topology:
         """Return the cores of this machine that this process may use."""
         return read_topology(os.sched_getaffinity(0))

@@ -218,6 +218,10 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key("next-field", "enter,down", "next", "The next field."),
         Key("previous-field", "up", "previous", "The previous field."),
     ),
+    "engine": (
+        Key("install-engine", "i", "install", "Install the engine under the cursor; asks first."),
+        Key("cancel-install", "X", "cancel", "Cancel the installation of an engine."),
+    ),
     "machine": (Key("look-again", "r,f5", "refresh", "Examine the machine and its noise again."),),
 }
 KEYS = {key.id: key for group in GROUPS.values() for key in group}
@@ -228,8 +232,8 @@ _TOGETHER = (
     ("everywhere", "focus", "tab", "move", "open", "wide", "list", "project", "benchmark", "run"),
     ("everywhere", "focus", "tab", "move", "open", "figure", "benchmark", "run"),
     ("everywhere", "focus", "tab", "move", "open", "profile", "benchmark"),
-    ("everywhere", "focus", "form"),
-    ("everywhere", "focus", "move", "machine"),
+    ("everywhere", "focus", "form", "engine"),
+    ("everywhere", "focus", "move", "engine", "machine"),
 )
 """Groups whose keys are active on one screen at the same time."""
 

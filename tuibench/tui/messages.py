@@ -59,3 +59,11 @@ class Heard(Message):
     def can_replace(self, message: Message) -> bool:
         """Replace an unhandled older message."""
         return isinstance(message, Heard)
+
+
+class InstallMoved(Message):
+    """The installation of an engine went on or ended; it replaces an unhandled older one."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Replace an unhandled older message."""
+        return isinstance(message, InstallMoved)

@@ -39,6 +39,7 @@ GROUP_WORDS = {
     "form": "Form",
     "figure": "Figure",
     "profile": "Profile",
+    "engine": "Engine",
     "machine": "Machine",
     "list": "List",
     "open": "List",

@@ -7,13 +7,24 @@ from typing import Any
 from tests.store.build import make_id
 from tests.tui.pilot import replace_methods
 from tuibench.core.activity import RUNNING, RunInfo, RunRow, Snapshot
+from tuibench.core.engine_state import AVAILABLE, BESIDE, IMPOSSIBLE, INSTALLED, MISSING, EngineState
 from tuibench.core.errors import TuibenchError
 from tuibench.core.machine import EngineChoice, Machine
+from tuibench.core.reason import because
 from tuibench.services.api import Services
 
+DEEPSPARSE = "deepsparse_community"
+INSTALL = "tuibench engines install deepsparse"
 ENGINES = (
     EngineChoice("onnxruntime", True, "1.31.1", "", ("f32",)),
     EngineChoice("openvino", False, "", "pip install 'tuibench[openvino]'"),
+)
+STATES = (
+    EngineState("onnxruntime", BESIDE, "1.31.1"),
+    EngineState("onnxruntime@1.27.0", INSTALLED, "1.27.0", 113_000_000, "3.11.7"),
+    EngineState("openvino", MISSING, "", command="pip install 'tuibench[openvino]'"),
+    EngineState("deepsparse", AVAILABLE, "1.8.0", 200_000_000, licence=DEEPSPARSE, command=INSTALL),
+    EngineState("executor", IMPOSSIBLE, "1.4.2", why=because("no_python_for", pythons=["3.10", "3.11"])),
 )
 MACHINE = Machine(2, 2, 2, ("avx512", "vnni"), ENGINES, "host-1")
 
@@ -36,7 +47,11 @@ class SystemServices(Services):
         self.looks = 0
         snapshot = Snapshot("1", active)
         replace_methods(
-            self, machine__read=lambda: MACHINE, machine__examine=self._examine, monitor__look=lambda: snapshot
+            self,
+            machine__read=lambda: MACHINE,
+            machine__examine=self._examine,
+            monitor__look=lambda: snapshot,
+            engines__every=lambda: STATES,
         )
 
     def _examine(self) -> dict[str, Any]:

@@ -6,14 +6,17 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.idle import all_handled, until
-from tests.tui.pilot import look, open_app, press, send_key, settle, status_of, type_text, until_seen
+from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle, status_of, type_text, until_seen
 from tests.tui.screens.form_services import MODEL, RUN, VALUES, FormServices, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tests.tui.stub_page import StubPage
+from tuibench.core.engine_state import AVAILABLE, EngineState, InstallOrder
 from tuibench.core.errors import UsageError
+from tuibench.core.machine import EngineChoice
 from tuibench.core.reason import LEGACY_TEXT
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.setting import Group, Place, Setting
+from tuibench.engines.installation import Installation
 from tuibench.present.error.words import hint_words, message_words
 from tuibench.services.form_values import FormValues
 from tuibench.tui.screens.form.summary import busy_words, wrong_words
@@ -183,6 +186,32 @@ async def test_space_toggles_installed_engines_only() -> None:
         form_of(app).check()
         await settle(pilot)
         assert form_of(app).errors()["engines"]
+
+
+async def test_missing_engine_is_installed_from_its_field() -> None:
+    services = FormServices()
+    missing = EngineChoice("deepsparse", False, "", "tuibench engines install deepsparse")
+    ready = EngineChoice("deepsparse", True, "1.8.0", "", ("f32",))
+    services.machine_now = replace(services.machine_now, engines=(*services.machine_now.engines, missing))
+    asked: list[InstallOrder] = []
+
+    def install(order: InstallOrder, *_: object) -> tuple[Installation, bool]:
+        asked.append(order)
+        services.machine_now = replace(services.machine_now, engines=(*services.machine_now.engines[:-1], ready))
+        return Installation("deepsparse@1.8.0", "3.10.13"), True
+
+    state = EngineState("deepsparse", AVAILABLE, "1.8.0")
+    replace_methods(services, engines__install=install, engines__state=lambda _: state)
+    async with open_form(services, (120, 36), project="p1") as (app, pilot):
+        form_of(app).column.focus_field("engines")
+        await press(pilot, "i")
+        assert "move to an engine" in status_of(app).said
+        await press(pilot, "right", "right", "space", "i", "y")
+        await until_seen(pilot, lambda: status_of(app).said.startswith("installed deepsparse@1.8.0"))
+        assert asked == [InstallOrder("deepsparse", accepts_licence=True)]
+        await until_seen(pilot, lambda: "deepsparse 1.8.0" in frame(app))
+        await press(pilot, "space")
+        assert form_of(app).column.values().engines == ("onnxruntime", "deepsparse")
 
 
 async def test_enter_reaches_all_fields_and_up_goes_back() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from tests.tui.screens.form_services import ENGINES, VALUES
-from tuibench.core.machine import Machine
+from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.spec import EFFORTS
 from tuibench.services.form_values import FormValues
 from tuibench.tui.screens.form.fields import effort_hint, errors_of_ticks, make_rows
@@ -38,6 +38,12 @@ def test_fourteen_rows_with_dims_fit_small_terminal() -> None:
 def test_missing_engine_shows_install_hint_and_is_disabled() -> None:
     refusals = {choice.key: choice.refusal for choice in choices("engines") if choice.refusal}
     assert set(refusals) == {"torch"} and "tuibench[torch]" in refusals["torch"]
+
+
+def test_missing_engine_with_its_own_interpreter_names_the_key_that_installs_it() -> None:
+    machine = replace(MACHINE, engines=(EngineChoice("deepsparse", False, "", "tuibench engines install deepsparse"),))
+    (found,) = choices("engines", replace(VALUES, engines=()), machine)
+    assert found == Choice("deepsparse", "deepsparse", "not installed: i installs", is_reachable=True)
 
 
 def test_selected_engine_can_always_be_deselected() -> None:

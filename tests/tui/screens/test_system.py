@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,13 @@ import pytest
 
 from tests.present.test_doctor import facts_of, write_intel
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.pilot import look, open_app, press, status_of
-from tests.tui.screens.system_services import MACHINE, RUN, SystemServices
+from tests.tui.pilot import look, open_app, press, replace_methods, settle, status_of
+from tests.tui.screens.system_services import RUN, STATES, SystemServices
+from tuibench.core.engine_state import DOWNLOAD, PROBE, InstallOrder, InstallProgress
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.reason import LEGACY_TEXT
+from tuibench.engines.installation import Installation
 from tuibench.present.doctor import paragraphs
 from tuibench.present.error.words import hint_words, message_words
 from tuibench.tui.screens.system import describe
@@ -46,7 +49,7 @@ async def test_system_screen_examines_once_and_again_on_request(facts: dict[str,
         facts["noise"]["load1"] = 7.5
         await press(pilot, "r")
         assert services.looks == 2 and "refreshed" in frame(app)
-        await press(pilot, "home")
+        await press(pilot, "home", "pagedown")
         assert "load 7.50" in frame(app)
         await press(pilot, "f5")
         assert services.looks == 3
@@ -88,10 +91,96 @@ async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str,
 
 def test_facts_have_all_paragraphs_of_doctor(facts: dict[str, Any]) -> None:
     found = list(paragraphs(facts))
-    made = list(describe(MACHINE, found, SHOWN))
+    made = list(describe(STATES, found, SHOWN))
     assert {each.text for each in found} <= {fact.text for fact in made}
     labels = [fact.label for fact in made if fact.indent == 11 and fact.label]
     assert labels == [*(each.label for each in found if each.label), "Dashboard"]
     assert [fact.label for fact in made if fact.indent == 2] == ["!", "!", "-", "-"]
     at = next(n for n, fact in enumerate(made) if fact.label == "Engines")
     assert "tuibench[openvino]" in made[at + 1].text
+
+
+class _Job:
+    """An installation that goes on when the test says so."""
+
+    def __init__(self, order: InstallOrder) -> None:
+        self.order, self.id = order, order.id
+        self.progress = InstallProgress(DOWNLOAD, "deepsparse", 1, 2)
+        self.record: Installation | None = None
+        self.error: TuibenchError | None = None
+        self.failure: Exception | None = None
+        self.is_done = self.was_told = False
+        self.hear: Callable[[], object] = bool
+
+    def cancel(self) -> None:
+        """End with the error of a cancelled installation."""
+        self.end(error=TuibenchError("installation_cancelled", engine=self.id))
+
+    def end(self, record: Installation | None = None, error: TuibenchError | None = None) -> None:
+        """End with a result."""
+        self.record, self.error, self.is_done = record, error, True
+        self.hear()
+
+
+@pytest.fixture
+def jobs(facts: dict[str, Any]) -> tuple[SystemServices, list[_Job]]:
+    """Return services whose installations are scripted, and those that were begun."""
+    services, begun = SystemServices(facts), list[_Job]()
+    states = {one.id: one for one in STATES}
+
+    def begin(order: InstallOrder) -> _Job:
+        begun.append(_Job(order))
+        return begun[-1]
+
+    replace_methods(
+        services,
+        engines__state=states.__getitem__,
+        engines__begin=begin,
+        installing=lambda: begun[-1] if begun else None,
+    )
+    return services, begun
+
+
+async def test_engine_is_installed_after_its_licence_was_accepted(jobs: tuple[SystemServices, list[_Job]]) -> None:
+    services, begun = jobs
+    async with open_app(services=services) as (app, pilot):
+        await press(pilot, "f2", "tab", "j", "j", "j", "i")
+        assert "Install deepsparse, about 200 MB?" in frame(app)
+        await press(pilot, "y")
+        assert "no production" in frame(app) and "y accept" in frame(app) and not begun
+        await press(pilot, "escape")
+        assert not begun
+        await press(pilot, "i", "y", "y")
+        (job,) = begun
+        assert job.order == InstallOrder("deepsparse", accepts_licence=True)
+        assert "downloading 1 of 2: deepsparse; X cancels" in status_of(app).said
+        await press(pilot, "i")
+        assert "is being installed" in status_of(app).said
+        job.end(Installation("deepsparse@1.8.0", "3.10.13", size_bytes=200_000_000))
+        await settle(pilot)
+        assert status_of(app).said == "installed deepsparse@1.8.0 for Python 3.10.13: 200 MB"
+
+
+async def test_installation_goes_on_without_its_page_and_is_cancelled(
+    jobs: tuple[SystemServices, list[_Job]],
+) -> None:
+    services, begun = jobs
+    async with open_app(services=services) as (app, pilot):
+        await press(pilot, "f2", "X")
+        assert "no engine is being installed" in status_of(app).said
+        await press(pilot, "tab", "j", "j", "j", "i", "y", "y", "escape")
+        begun[0].progress = InstallProgress(PROBE)
+        begun[0].hear()
+        await press(pilot, "f2")
+        assert "running a small model" in status_of(app).said
+        await press(pilot, "X")
+        assert "cancelled" in status_of(app).said
+
+
+async def test_engine_that_cannot_be_installed_names_the_reason(jobs: tuple[SystemServices, list[_Job]]) -> None:
+    services, begun = jobs
+    async with open_app(services=services) as (app, pilot):
+        await press(pilot, "f2", "tab", "G", "i")
+        assert "needs Python 3.10 or 3.11" in status_of(app).said
+        await press(pilot, "g", "i")
+        assert "installed beside tuibench" in status_of(app).said and not begun

@@ -16,6 +16,10 @@ _OFFLINE = (
 )
 
 
+TERMS = {"deepsparse_community": "development and testing only, no production"}
+"""The same for one line on a screen."""
+
+
 def licence_words(code: str) -> str:
     """Return the name of a licence and what it permits."""
     return LICENCES.get(code, show(code, 80))
@@ -29,10 +33,9 @@ def _differs(fields: Fields) -> str:
 
 
 def _beside(fields: Fields) -> str:
-    if not fields["lowest"]:
-        return f"{fields['command']} installs it"
-    engine = show(fields["engine"])
-    return f"name a release from {fields['lowest']}, such as tuibench engines install {engine}@RELEASE"
+    own = f"{fields['command']} installs it"
+    engine, lowest = show(fields["engine"]), fields["lowest"]
+    return f"{own}; from {lowest}: tuibench engines install {engine}@RELEASE" if lowest else own
 
 
 ENGINE_ERRORS: dict[str, MessageAndHint] = {
@@ -43,6 +46,7 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
         _INSTALL + " --accept-licence accepts it",
     ),
     "licence_declined": ("nothing was installed: the licence was not accepted", _INSTALL + " asks again"),
+    "installation_cancelled": ("{engine}: the installation was cancelled; nothing of it is left", ""),
     "no_wheel_directory": ("--wheels {path} is no directory", "tuibench engines download NAME --to DIR fills one"),
     "wheels_exclude_index": ("--wheels and --index-url exclude each other", ""),
     "engine_other_machine": ("{engine} exists for {wanted} only; this machine is {machine}", "measure it elsewhere"),

@@ -9,33 +9,39 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.core import activity
+from tuibench.core.engine_state import IMPOSSIBLE, MISSING, EngineState
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
-from tuibench.core.machine import Machine
 from tuibench.present.doctor import HARM, HEADING, NOTE, REMEDY, ROW, Paragraph, paragraphs
+from tuibench.present.engine_list import COLUMNS
 from tuibench.present.error.words import hint_words, message_words
 from tuibench.tui import key
-from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, FactBlock
+from tuibench.tui.screens.engines import InstallsEngines
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.record_table import RecordTable, line_of
 from tuibench.tui.widgets.title_line import RuleLine
 
 _LABEL = 11
 """Width of the labels that `tuibench doctor` prints."""
-_Looked = tuple[Machine, tuple[Paragraph, ...]]
+_NO_ENGINES = "The engines are listed once the machine was examined."
+_Looked = tuple[tuple[EngineState, ...], tuple[Paragraph, ...]]
 
 
-class SystemScreen(Page):
-    """The output of `tuibench doctor`, with the install commands of missing engines."""
+class SystemScreen(InstallsEngines):
+    """The output of `tuibench doctor`, and the engines, which can be installed here."""
 
     follows_store = False
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", only=("system",))
-    hints: tuple[str, ...] = ("look-again", "page-down", "page-up", "trash", "palette", "help", "back")
+    AUTO_FOCUS = "FactBlock"
+    CSS_PATH = "system.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", "engine", only=("system",))
+    hints: tuple[str, ...] = ("look-again", "install-engine", "focus-next", "page-down", "trash", "help", "back")
     about = (
         "The facts of this machine that affect a measurement: the processor, the usable cores, the clock, the memory, "
         "and the load during one second. Below are findings that harm a measurement (!) or are worth knowing (-), "
-        "with their remedies. Missing engines are listed with the command that installs them. The page does not "
-        "refresh by itself, because an examination takes a second and disturbs running measurements."
+        "with their remedies. The table has the engines: tab moves to it, and i installs the one under its cursor, "
+        "after a question; X cancels. The page does not refresh by itself, because an examination takes a second and "
+        "disturbs running measurements."
     )
 
     def __init__(self) -> None:
@@ -44,9 +50,11 @@ class SystemScreen(Page):
         self._going = False
 
     def body(self) -> Iterable[Widget]:
-        """Yield one scrollable text."""
+        """Yield one scrollable text, and the table of engines."""
         yield RuleLine()
         yield FactBlock(id="facts", classes="body")
+        yield RuleLine()
+        yield RecordTable(COLUMNS, empty=_NO_ENGINES, id="engines")
 
     def title_parts(self) -> tuple[str, ...]:
         """Return the page's title."""
@@ -54,6 +62,7 @@ class SystemScreen(Page):
 
     def load(self) -> None:
         """Examine once; while a run is measured, only on request."""
+        self.follow_installation()
         if self._looked is not None or self._going:
             return
         if (run := self._measuring()) is None:
@@ -75,8 +84,7 @@ class SystemScreen(Page):
         self.request(self._look, self._have, group="system", otherwise=self._refuse)
 
     def _look(self) -> _Looked:
-        machine = self.services.machine
-        return machine.read(), tuple(paragraphs(machine.examine()))
+        return self.services.engines.every(), tuple(paragraphs(self.services.machine.examine()))
 
     def action_system(self) -> None:
         """Go back: the key that opened the page also closes it."""
@@ -97,8 +105,23 @@ class SystemScreen(Page):
         again = self._looked is not None
         self._looked, self._going = looked, False
         self.query_one("#facts", FactBlock).update_facts(describe(*looked, self.dashboard.shown_on))
+        self._show_engines(looked[0])
         if again:
             self.say("refreshed")
+
+    def _show_engines(self, engines: tuple[EngineState, ...]) -> None:
+        lines = [line_of(COLUMNS, one.id, one, "dim" if one.state == IMPOSSIBLE else "") for one in engines]
+        self.query_one("#engines", RecordTable).show_lines(COLUMNS, lines)
+
+    def action_install_engine(self) -> None:
+        """Install the engine under the cursor of the table."""
+        name = self.query_one("#engines", RecordTable).cursor_key
+        if name is not None:
+            self.install_engine(name)
+
+    def engine_installed(self) -> None:
+        """Show the engines again; the machine itself is not examined."""
+        self.request(self.services.engines.every, self._show_engines, group="engines")
 
     def _refuse(self, error: TuibenchError) -> None:
         self._going = False
@@ -108,14 +131,14 @@ class SystemScreen(Page):
             self._tell((message_words(error), hint_words(error), f"{self.shown_key('look-again')} retries."))
 
 
-def describe(machine: Machine, found: Iterable[Paragraph], display: Display) -> Iterator[Fact]:
+def describe(engines: Iterable[EngineState], found: Iterable[Paragraph], display: Display) -> Iterator[Fact]:
     """Yield doctor's paragraphs, with install commands of missing engines and the dashboard's display."""
     for each in found:
         if each.kind == HEADING:
             yield Fact("", "")
         yield _fact(each)
         if each.label == "Engines":
-            yield from _missing(machine)
+            yield from _missing(engines)
         elif each.label == "Terminal":
             yield Fact("Dashboard", _shown_on(display), indent=_LABEL)
 
@@ -132,10 +155,10 @@ def _fact(paragraph: Paragraph) -> Fact:
     return facts[paragraph.kind]
 
 
-def _missing(machine: Machine) -> Iterator[Fact]:
-    for engine in machine.engines:
-        if not engine.available:
-            yield Fact("", f"{' ' * _LABEL}{engine.name} is not installed: {engine.hint}", "accent")
+def _missing(engines: Iterable[EngineState]) -> Iterator[Fact]:
+    for engine in engines:
+        if engine.state == MISSING:
+            yield Fact("", f"{' ' * _LABEL}{engine.id} is not installed: {engine.command}", "accent")
 
 
 def _shown_on(display: Display) -> str:

@@ -22,6 +22,8 @@ class Choice:
     text: str
     refusal: str = ""
     """Why it cannot be chosen, in a word or two; '' if it can."""
+    is_reachable: bool = False
+    """True if the cursor stops on it although it cannot be chosen, because a key acts on it."""
 
 
 class _Choices(Field, can_focus=True):
@@ -68,7 +70,8 @@ class _Choices(Field, can_focus=True):
         for n in range(first, last):
             choice = self.choices[n]
             refusal = f" ({safe(choice.refusal)})" if choice.refusal else ""
-            style = "dim" if refusal else "cursor" if n == self._at and self.has_focus else ""
+            here = n == self._at and self.has_focus and (choice.is_reachable or not refusal)
+            style = "cursor" if here else "dim" if refusal else ""
             spans += [
                 ("  " if spans else "", ""),
                 (f"{held if self._holds(n) else free} {self.legible(safe(choice.text))}", style),
@@ -81,12 +84,25 @@ class _Choices(Field, can_focus=True):
 
     def action_step(self, by: int) -> None:
         """Move the cursor to the next selectable choice."""
-        open_ones = [n for n, choice in enumerate(self.choices) if not choice.refusal]
+        open_ones = [n for n, choice in enumerate(self.choices) if choice.is_reachable or not choice.refusal]
         further = [n for n in open_ones if (n - self._at) * by > 0]
         if further:
             self._at = min(further) if by > 0 else max(further)
             self._stepped()
             self.repaint()
+
+    @property
+    def missing_key(self) -> str:
+        """The key of the choice under the cursor if it cannot be chosen; '' if it can."""
+        choice = self.choices[self._at] if self.choices else None
+        return choice.key if choice is not None and choice.is_reachable else ""
+
+    def put_choices(self, choices: Sequence[Choice]) -> None:
+        """Replace the choices, and stay on the same one."""
+        before = self.choices[self._at].key if self.choices else ""
+        self.choices = tuple(choices)
+        self._at = next((n for n, choice in enumerate(self.choices) if choice.key == before), 0)
+        self.repaint()
 
     def _stepped(self) -> None:
         """Handle a cursor move; does nothing by default."""

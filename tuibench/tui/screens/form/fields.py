@@ -8,6 +8,7 @@ from typing import Any
 
 from textual.message import Message
 
+from tuibench.core.engine import is_apart
 from tuibench.core.machine import Machine
 from tuibench.core.scenario import DEFAULT
 from tuibench.core.settings import benchmark as benchmark_setting
@@ -62,8 +63,11 @@ class LineMany(_OneLine, ManyField, can_focus=True):
     """A choice of any number."""
 
 
-def make_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> list[Row]:
-    """Return the fields by line from top to bottom: subject, settings, effort, then name and flags."""
+def make_rows(values: FormValues, machine: Machine | None, plus_minus: str, install: str = "i") -> list[Row]:
+    """Return the fields by line from top to bottom: subject, settings, effort, then name and flags.
+
+    `install` is the key that installs an engine.
+    """
 
     def text(name: str, **changed: Any) -> Field:
         return _text(name, replace(place_of(name), **changed), _value(values, name))
@@ -72,7 +76,7 @@ def make_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> l
     pins = benchmark_setting.by_name()["pin"].kind
     return [
         (_text("model", Place("Model", 40, hint="a path, or sample"), values.model),),
-        (_engines(values, machine),),
+        (_choice("engines", engine_choices(values.engines, machine, install), values.engines, many=True),),
         (_choice("scenarios", _same(DEFAULT), values.scenarios, many=True),),
         (text("cores", empty=str(machine.default_cores) if machine else "", hint=usable),),
         (text("batches"),),
@@ -150,19 +154,19 @@ def effort_hint(effort: str, plus_minus: str) -> str:
     return f"{plus_minus}{100 * (found.target or 0):g} %, max {found.limit_s:g} s/cell"
 
 
-def _engines(values: FormValues, machine: Machine | None) -> Field:
+def engine_choices(ticked: tuple[str, ...], machine: Machine | None, install: str) -> list[Choice]:
+    """Return the engines; the cursor stops on one that the key `install` installs."""
     known = machine.engines if machine else ()
-    missing = [name for name in values.engines if name not in {engine.name for engine in known}]
-    # A ticked engine can be unticked even if it is no longer installed.
-    choices = [
-        Choice(
-            one.name,
-            f"{one.name} {one.version}".strip(),
-            "" if one.available or one.name in values.engines else f"not installed{': ' if one.hint else ''}{one.hint}",
-        )
-        for one in known
-    ]
-    return _choice("engines", [*choices, *_same(missing)], values.engines, many=True)
+    missing = [name for name in ticked if name not in {engine.name for engine in known}]
+    choices = []
+    for one in known:
+        # A ticked engine can be unticked even if it is no longer installed.
+        is_missing = not one.available and one.name not in ticked
+        way = f"{install} installs" if is_apart(one.name) else one.hint
+        refusal = f"not installed{': ' if way else ''}{way}" if is_missing else ""
+        label = f"{one.name} {one.version}".strip()
+        choices.append(Choice(one.name, label, refusal, is_reachable=is_missing and is_apart(one.name)))
+    return [*choices, *_same(missing)]
 
 
 def _precisions(machine: Machine | None) -> list[str]:

@@ -20,8 +20,10 @@ from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import show_started
-from tuibench.tui.screens.form.fields import FormColumn, errors_of_ticks, make_rows
+from tuibench.tui.screens.engines import InstallsEngines
+from tuibench.tui.screens.form.fields import FormColumn, engine_choices, errors_of_ticks, make_rows
 from tuibench.tui.screens.form.summary import FormState, FormSummary, RunButton, wrong_words
+from tuibench.tui.widgets.choice_field import ManyField
 from tuibench.tui.widgets.status_line import StatusLine, ask
 from tuibench.tui.widgets.title_line import RuleLine
 
@@ -207,22 +209,23 @@ _TINY = 16
 """Terminal height below which only the fields and RUN are shown."""
 
 
-class FormScreen(CheckedForm):
+class FormScreen(InstallsEngines, CheckedForm):
     """The form for a new benchmark of a project or a model path, or with an older benchmark's settings."""
 
     CSS_PATH = "form.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         # These keys have priority over the focused widget: the next key of a burst must reach the next field.
         *at_once(key.bindings(only=("next-field", "previous-field", "focus-next", "focus-previous"))),
-        *key.bindings(only=("run-form", "copy-command", "back", "leave")),
+        *key.bindings("engine", only=("run-form", "copy-command", "back", "leave")),
     ]
     hints = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
     about = (
         "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in the shell; an empty field shows its "
         "default. Space selects, left and right change a choice, enter goes to the next field, and RUN starts from "
-        "any field. An error is shown beside its field, and in full below when the field has the focus. Every "
-        "combination of the lists is one cell. Below the fields: the number of cells, the expected and the longest "
-        "time, the expected memory, the run that is measuring now, and the equivalent shell command."
+        "any field. On an engine that is not installed, i installs it. An error is shown beside its field, and in "
+        "full below when the field has the focus. Every combination of the lists is one cell. Below the fields: the "
+        "number of cells, the expected and the longest time, the expected memory, the run that is measuring now, and "
+        "the equivalent shell command."
     )
 
     def __init__(self, project_id: str = "", benchmark: str = "", path: str = "") -> None:
@@ -268,8 +271,10 @@ class FormScreen(CheckedForm):
         self.say("")
         self.machine, self.begun = opened
         self._first = self.begun.values
-        self.column.fill(make_rows(self._first, self.machine, self.dashboard.glyphs.plus_minus), self._first)
+        rows = make_rows(self._first, self.machine, self.dashboard.glyphs.plus_minus, self.shown_key("install-engine"))
+        self.column.fill(rows, self._first)
         self.show_title()
+        self.follow_installation()
 
     def on_form_column_filled(self, message: FormColumn.Filled) -> None:
         """Focus the field that the user most probably edits first."""
@@ -318,6 +323,25 @@ class FormScreen(CheckedForm):
         stops = [*self.column.stops(), self.summary.button]
         at = stops.index(self.focused) if self.focused in stops else -1
         self.set_focus(stops[(at + by) % len(stops)])
+
+    def action_install_engine(self) -> None:
+        """Install the engine under the cursor of its field."""
+        field = self.column.fields.get("engines")
+        if isinstance(field, ManyField) and (name := field.missing_key):
+            self.install_engine(name)
+        else:
+            self.say("move to an engine that is not installed", "warn")
+
+    def engine_installed(self) -> None:
+        """Offer the engines that are installed now."""
+        self.request(self.services.machine.read, self._show_machine, group="machine")
+
+    def _show_machine(self, machine: Machine) -> None:
+        self.machine = machine
+        field = self.column.fields.get("engines")
+        if isinstance(field, ManyField):
+            field.put_choices(engine_choices(field.answer, machine, self.shown_key("install-engine")))
+        self.check()
 
     def action_copy_command(self) -> None:
         """Copy the equivalent shell command."""

@@ -1,0 +1,64 @@
+"""An installation in a thread, for the dashboard: its progress, its end, and its cancellation."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from tuibench.core.engine_state import PYTHON, InstallOrder, InstallProgress
+from tuibench.core.errors import TuibenchError
+from tuibench.core.reason import CANCELLED_ON_REQUEST, Reason
+from tuibench.engines.installation import Installation
+from tuibench.runs.task import Cancelled, StopSwitch
+
+_END_S = 5.0
+Install = Callable[[InstallOrder, Callable[[InstallProgress], None], StopSwitch], tuple[Installation, bool]]
+
+
+class BackgroundInstall:
+    """One installation; its fields are read by other threads at any time."""
+
+    def __init__(self, order: InstallOrder, install: Install) -> None:
+        self.id = order.id
+        self.progress = InstallProgress(PYTHON)
+        self.record: Installation | None = None
+        """The installation; None until it is complete, and after a failure."""
+        self.error: TuibenchError | None = None
+        self.failure: Exception | None = None
+        """An error that is no TuibenchError."""
+        self.is_done = False
+        """True once it has ended, in whatever way."""
+        self.was_told = False
+        """True once a page has shown the end."""
+        self.hear: Callable[[], object] = bool
+        """Called in the thread after each change; the page that shows it sets this."""
+        self._order, self._install = order, install
+        self._stop = StopSwitch()
+        self._thread = threading.Thread(target=self._work, name="install", daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Ask it to end; it leaves nothing behind."""
+        if not self.is_done:
+            self._stop.trip(Reason(CANCELLED_ON_REQUEST))
+
+    def close(self) -> None:
+        """End it, and wait until it has removed what it made."""
+        self.cancel()
+        self._thread.join(_END_S)
+
+    def _work(self) -> None:
+        try:
+            self.record, _ = self._install(self._order, self._tell, self._stop)
+        except Cancelled:
+            self.error = TuibenchError("installation_cancelled", engine=self.id)
+        except TuibenchError as error:
+            self.error = error
+        except Exception as error:  # the end of a thread: the page shows it
+            self.failure = error
+        self.is_done = True
+        self.hear()
+
+    def _tell(self, progress: InstallProgress) -> None:
+        self.progress = progress
+        self.hear()

@@ -1,0 +1,76 @@
+"""Installing engines from a page: questions in the status line, progress, and cancellation."""
+
+from __future__ import annotations
+
+from tuibench.core.engine_state import EngineState, InstallOrder
+from tuibench.present.engine_list import install_question, installed_words, licence_question, progress_words, state_of
+from tuibench.tui.messages import InstallMoved
+from tuibench.tui.screens.base import Page
+from tuibench.tui.widgets.status_line import confirm
+
+_GROUP = "engine"
+
+
+class InstallsEngines(Page):
+    """A page on which a key installs an engine; the installation continues when the page is left."""
+
+    def engine_installed(self) -> None:
+        """Handle the end of an installation: other engines can be used now."""
+
+    def follow_installation(self) -> None:
+        """Show an installation that another page began, now and from now on."""
+        job = self.services.installing()
+        if job is not None:
+            job.hear = lambda: self.post_message(InstallMoved())
+            self.post_message(InstallMoved())
+
+    def install_engine(self, engine_id: str) -> None:
+        """Install an engine after a question, and after a second one if it has a licence to accept."""
+        job = self.services.installing()
+        if job is not None and not job.is_done:
+            self.say(f"{job.id} is being installed; {self.shown_key('cancel-install')} cancels it", "warn")
+            return
+        self.request(lambda: self.services.engines.state(engine_id), self._ask_first, group=_GROUP, opens=True)
+
+    def _ask_first(self, state: EngineState) -> None:
+        if state.is_installable:
+            confirm(self, install_question(state), "install", lambda: self._ask_licence(state))
+        else:
+            self.say(f"{state.id}: {state_of(state)}")
+
+    def _ask_licence(self, state: EngineState) -> None:
+        if state.licence:
+            confirm(self, licence_question(state), "accept", lambda: self._begin_install(state))
+        else:
+            self._begin_install(state)
+
+    def _begin_install(self, state: EngineState) -> None:
+        # A question was answered: whoever has a licence to accept has accepted it.
+        order = InstallOrder(state.id, accepts_licence=True)
+        self.request(lambda: self.services.engines.begin(order), lambda _: self.follow_installation(), group=_GROUP)
+
+    def on_install_moved(self, message: InstallMoved) -> None:
+        """Show the progress, or once the end."""
+        message.stop()
+        job = self.services.installing()
+        if job is None or job.was_told:
+            return
+        if not job.is_done:
+            self.say(f"{job.id}: {progress_words(job.progress)}; {self.shown_key('cancel-install')} cancels")
+            return
+        job.was_told = True
+        if job.record is not None:
+            self.say(installed_words(job.record.id, job.record.python, job.record.size_bytes))
+            self.engine_installed()
+        elif job.error is not None:
+            self.explain(job.error)
+        elif job.failure is not None:
+            self.explain(self.dashboard.known_error(job.failure))
+
+    def action_cancel_install(self) -> None:
+        """Cancel the installation in progress."""
+        job = self.services.installing()
+        if job is None or job.is_done:
+            self.say("no engine is being installed", "warn")
+        else:
+            job.cancel()
