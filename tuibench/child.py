@@ -46,14 +46,19 @@ def main(arguments: list[str]) -> int:
 
 
 def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `inspect` {path, cache?}: the summary of a model; `cache` is the directory of the checksum cache."""
+    """Task `inspect` {path, cache?, interpreters?}: the summary of a model; `cache` is the directory of the checksum
+    cache, `interpreters` maps engines to their own Pythons.
+    """
+    from functools import partial
+
     from tuibench.core.record import to_plain
     from tuibench.model.file import Checksums
     from tuibench.model.inspection import inspect as inspect_model
     from tuibench.model.reference_run import read_interface
 
     checksums = Checksums(request.get("cache"))
-    summary = inspect_model(request["path"], read_interface, checksums=checksums)
+    ask = partial(read_interface, interpreters=request.get("interpreters"))
+    summary = inspect_model(request["path"], ask, checksums=checksums)
     checksums.save()
     return to_plain(summary)
 
@@ -94,7 +99,8 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
         send({stage: to_plain(point)})
 
     trial = ReferenceRun(summary.path, request["run_dir"])
-    graph = load_graph(summary.path) if spec.inputs.file is None else None
+    has_graph = summary.format in ("onnx", "ort") and spec.inputs.file is None
+    graph = load_graph(summary.path) if has_graph else None
     points = Preparer(order, summary, graph, trial.run, emit).carry_out()
     return {"points": to_plain(points)}
 

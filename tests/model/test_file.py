@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import socket
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from tests.refusal import refused, require_shown
 from tuibench.core.errors import ModelError
 from tuibench.core.reason import Reason, because
 from tuibench.model.file import locate, read_model, regular_size
+from tuibench.model.inspection import inspect
+from tuibench.model.reference_run import read_interface
 
 
 def refusal(path: Path) -> Reason:
@@ -51,6 +55,24 @@ def test_file_of_another_format_is_refused_by_name(
 ) -> None:
     (tmp_path / "m.onnx").write_bytes(content)
     assert refusal(tmp_path / "m.onnx") == because(code, path=str(tmp_path / "m.onnx"), **fields)
+
+
+@pytest.mark.parametrize(
+    ("members", "code"),
+    [
+        (("m/data.pkl", "m/data/0"), "model_is_pickled"),
+        (("m/data.pkl", "m/code/net.py", "m/constants.pkl"), "file_needs_engine"),
+        (("m/archive_format", "m/models/model.json"), "file_needs_engine"),
+        (("readme.txt",), "model_of_other_format"),
+    ],
+)
+def test_archives_of_pytorch_are_told_apart_by_their_names(tmp_path: Path, members: Sequence[str], code: str) -> None:
+    path = tmp_path / "m.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in members:
+            archive.writestr(name, b"")
+    with refused(ModelError, code, path=str(path)):
+        inspect(path, read_interface)
 
 
 def test_path_that_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:

@@ -246,6 +246,6 @@ def test_negative_weight_dim_is_refused(tmp_path: Path) -> None:
 def test_ort_file_has_an_interface_and_a_reason(tmp_path: Path) -> None:
     (tmp_path / "m.ort").write_bytes(b"\x10\0\0\0ORTM" + bytes(100))
     port = Port("x", "tensor", "float32", ("b", 4))
-    found = inspect(tmp_path / "m.ort", lambda path: ((port,), (port,)))
+    found = inspect(tmp_path / "m.ort", lambda path, kind: ((port,), (port,)))
     assert found.format == "ort" and found.inputs == (port,) and found.nodes is None and found.reason
     assert refusal(tmp_path / "m.ort") == because("ort_needs_engine", path=str(tmp_path / "m.ort"))

@@ -15,6 +15,11 @@ FIXED = "fixed"
 SYMBOLIC = "symbolic"
 
 
+PT2 = "pt2"
+"""A program exported by PyTorch."""
+TORCHSCRIPT = "torchscript"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelForm:
     """The form of a model's copy for an engine that does not take every file."""
@@ -50,6 +55,8 @@ class EngineEntry:
     """The release that is installed by default, if the engine always has an interpreter of its own; else ''."""
     lowest_release: str = ""
     """The oldest release that can be installed beside others; '' if there is only `own_release`."""
+    formats: tuple[str, ...] = ("onnx", "ort")
+    """Formats of the files that it is given."""
     model_form: ModelForm | None = None
     """The form in which it takes models; None for the user's file as it is."""
     title: str = ""
@@ -111,7 +118,14 @@ REGISTRY: dict[str, EngineEntry] = {
             own_release="1.4.2",
             model_form=ModelForm(SYMBOLIC),
         ),
-        EngineEntry("torch", "torch", package="torch"),
+        EngineEntry(
+            "torch",
+            "torch",
+            package="torch",
+            module="tuibench.engines.torch",
+            own_release="2.13.0+cpu",
+            formats=(PT2, TORCHSCRIPT),
+        ),
     )
 }
 """Engines by name, in the order in which they are offered."""
@@ -172,6 +186,17 @@ def full_id(engine_id: str) -> str:
     """Return the id with the release that is meant; an engine of tuibench's own interpreter has none."""
     entry, release = entry_of(engine_id), split_id(engine_id)[1]
     return f"{entry.name}@{entry.own_release}" if entry is not None and not release and entry.own_release else engine_id
+
+
+def reads(engine_id: str, file_format: str) -> bool:
+    """Return whether an engine may be given a file of this format; the fake one takes any."""
+    entry = entry_of(engine_id)
+    return entry is None or entry.hidden or file_format in entry.formats
+
+
+def reader_of(file_format: str) -> str:
+    """Return the name of the first engine that reads a format; '' if none does."""
+    return next((name for name, one in REGISTRY.items() if one.module and file_format in one.formats), "")
 
 
 def install_command(engine_id: str) -> str:

@@ -17,8 +17,6 @@ def check(engine_id: str) -> None:
     """Raise UsageError for an engine or a release that this version does not run, EngineError for an unknown name."""
     name, release = split_id(engine_id)
     entry = entry_of(name)
-    if entry is not None and not entry.module:
-        raise UsageError("engine_unsupported", engine=name, names=offered())
     if entry is None:
         raise EngineError("unknown_engine", engine=name, names=offered())
     if not release and "@" not in engine_id:

@@ -16,13 +16,15 @@ from tuibench.core.errors import ModelError, name_kind
 from tuibench.core.reason import Reason, because
 from tuibench.core.stored import FileStamp
 from tuibench.core.value import dataclass
+from tuibench.engines.torch import PICKLE, read_kind
 from tuibench.model.graph import text, walk_weights
 
 _PROTOBUF_LIMIT = 2**31 - 1
 _HEAD_BYTES = 512
 _LFS = b"version https://git-lfs.github.com/spec/"
+_ZIP = b"PK\x03\x04"
 _MAGIC = (
-    (b"PK\x03\x04", "zip"),
+    (_ZIP, "zip"),
     (b"\x1f\x8b", "gzip"),
     (b"\x89HDF", "hdf5"),
     *((bytes((0x80, protocol)), "pickle") for protocol in (2, 3, 4, 5)),
@@ -35,12 +37,15 @@ class ModelFile:
 
     path: Path
     format: str
-    """onnx or ort."""
+    """onnx, ort, pt2 or torchscript."""
     file_bytes: int
 
 
-def locate(path: str | os.PathLike[str]) -> ModelFile:
-    """Check that `path`, or `model.onnx` in it, can be a model, before a parser opens it: a FIFO would block."""
+def locate(path: str | os.PathLike[str], *, foreign: bool = False) -> ModelFile:
+    """Check that `path`, or `model.onnx` in it, can be a model, before a parser opens it: a FIFO would block.
+
+    `foreign` admits the files of PyTorch, which have no ONNX graph.
+    """
     asked = Path(path)
     target = asked / "model.onnx" if os.path.isdir(asked) else asked
     what = because("model_file" if target == asked else "model_in_directory", path=str(asked))
@@ -49,6 +54,10 @@ def locate(path: str | os.PathLike[str]) -> ModelFile:
         raise ModelError("model_empty", path=str(target))
     head = read_regular(target, _HEAD_BYTES)
     kind = "ort" if head[4:8] == b"ORTM" else "onnx"
+    if foreign and head.startswith(_ZIP):
+        kind = read_kind(str(target)) or kind
+    if kind == PICKLE:
+        raise ModelError("model_is_pickled", path=str(target))
     if kind == "onnx":
         _refuse_other_formats(target, head, file_bytes)
     return ModelFile(target, kind, file_bytes)

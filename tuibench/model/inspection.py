@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from tuibench.core.engine import reader_of
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.reason import Reason, because
@@ -215,8 +216,8 @@ def _typed_zeros(weight: onnx.TensorProto, elements: int, zero_point: int) -> in
 
 
 Interface = tuple[tuple[Port, ...], tuple[Port, ...]]
-ReadInterface = Callable[[str], Interface]
-"""Reads inputs and outputs with an engine, for files that only the engine can parse."""
+ReadInterface = Callable[[str, str], Interface]
+"""Reads inputs and outputs with an engine, by path and format, for files that only the engine can parse."""
 
 _NO_BUDGET_LIMIT = ZeroBudget()
 
@@ -228,11 +229,13 @@ def inspect(
     checksums: Checksums | None = None,
 ) -> ModelSummary:
     """Describe the model at `path` without running any of it; raise ModelError if it is invalid."""
-    file = locate(path)
-    data = read_model(file)
+    file = locate(path, foreign=True)
     hashes = checksums or Checksums()
+    if file.format not in ("onnx", "ort"):
+        return _describe_interface(file, None, read_interface, hashes)
+    data = read_model(file)
     if file.format == "ort":
-        return _describe_ort(file, data, read_interface, hashes)
+        return _describe_interface(file, data, read_interface, hashes)
     model = parse(data, file.path)
     external = check_external(model, file.path)
     return _describe(file, data, model, external, budget, hashes)
@@ -292,22 +295,23 @@ def _describe(
     )
 
 
-def _describe_ort(
-    file: ModelFile, data: bytes, read_interface: ReadInterface | None, hashes: Checksums
+def _describe_interface(
+    file: ModelFile, data: bytes | None, read_interface: ReadInterface | None, hashes: Checksums
 ) -> ModelSummary:
+    """Describe a file that only an engine can read, by its inputs and outputs."""
     if read_interface is None:
         raise ModelError("ort_needs_engine", path=str(file.path))
-    inputs, outputs = read_interface(str(file.path))
+    inputs, outputs = read_interface(str(file.path), file.format)
     files, sha256 = hashes.stamps((file.path,), data)
     return ModelSummary(
         path=str(file.path),
         sha256=sha256,
-        file_bytes=len(data),
+        file_bytes=file.file_bytes,
         external_bytes=0,
         inputs=inputs,
         outputs=outputs,
-        format="ort",
-        reason=Reason("ort_file"),
+        format=file.format,
+        reason=Reason("ort_file") if file.format == "ort" else because("file_of_engine", engine=reader_of(file.format)),
         files=files,
     )
 

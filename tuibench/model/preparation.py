@@ -73,6 +73,8 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
 
 def why_none(summary: ModelSummary) -> Reason | None:
     """Return the reason why this model cannot have a reference, or None."""
+    if summary.format not in ("onnx", "ort"):
+        return Reason("no_onnx_twin")
     if summary.format == "ort":
         return Reason("already_optimized")
     drawn = sorted(_RANDOM.intersection(summary.operators or {}))
@@ -198,6 +200,9 @@ class _PointMaker:
         """Return the point with its reference; None if the model refuses these inputs."""
         if self._request.id in self._order.skip_trial:
             return replace(point, reference=Reference(None, None, None, Reason("reference_did_not_end")))
+        if self._owner.summary.format not in ("onnx", "ort"):
+            # Only its engine can try it, which is the worker's task.
+            return replace(point, reference=Reference(None, None, None, why_none(self._owner.summary)))
         if not (self._search.needs_trial or self._order.reference):
             return replace(point, reference=_UNCHECKED)
         self._owner.emit("candidate", point)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from tuibench.core.engine import reader_of, split_id
 from tuibench.core.errors import ModelError
 from tuibench.core.reason import because
 from tuibench.engines import factory
@@ -17,6 +18,7 @@ from tuibench.engines.protocol import LoadSettings, run_once
 from tuibench.model.inputs import RAW_BYTES
 from tuibench.model.inspection import Interface
 from tuibench.model.preparation import RunRefused
+from tuibench.worker.interface import ask_interface
 
 _MOST_THREADS = 8
 _LOOK_S = 0.05
@@ -188,8 +190,17 @@ def _plain_setting(path: str, work_dir: str, optimize: bool) -> LoadSettings:
     )
 
 
-def read_interface(path: str) -> Interface:
-    """Return inputs and outputs of a file that only the engine can parse; ModelError has the engine's message."""
+def read_interface(path: str, file_format: str, interpreters: Mapping[str, str] | None = None) -> Interface:
+    """Return inputs and outputs of a file that only an engine can parse; ModelError has the engine's message.
+
+    `interpreters` maps ids of engines to their Pythons.
+    """
+    name = reader_of(file_format)
+    if file_format != "ort":
+        python = next((one for engine_id, one in (interpreters or {}).items() if split_id(engine_id)[0] == name), "")
+        if not python:
+            raise ModelError("file_needs_engine", path=path, engine=name)
+        return ask_interface(name, path, python)
     try:
         session = load_session(path, os.path.dirname(path), True)
     except Exception as error:  # an engine raises any type; its message is the result

@@ -449,6 +449,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "not_asked_for": "not asked for",
     "point_without_inputs": "no inputs",
     "forecast": "a forecast",
+    "no_onnx_twin": "there is no ONNX model of the same network to compare with",
     "already_optimized": "an .ort file is already optimized, so there is no unoptimized reference",
     "draws_random_numbers": "the model draws random numbers ({ops})",
     "reference_refused": lambda fields: f"ONNX Runtime: {cause_words(fields)}",

@@ -134,7 +134,15 @@ class BaseRun(ABC):
         setup = self.setup
         memory = self.spec.limits.memory_bytes or setup.memory_room()
         return Preparation(
-            self.spec, setup.run_dir, setup.stop, self.bounds, memory, tell, setup.cache, setup.call
+            self.spec,
+            setup.run_dir,
+            setup.stop,
+            self.bounds,
+            memory,
+            tell,
+            setup.cache,
+            setup.call,
+            setup.interpreters,
         ).carry_out()
 
     def check_plan(self, prepared: Prepared, cells: Sequence[Cell]) -> tuple[Replay | None, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,9 @@ class Preparation:
         tell: Tell,
         cache: str | None = None,
         call: Call = call_child,
+        interpreters: Mapping[str, str] | None = None,
     ) -> None:
+        self._interpreters = dict(interpreters or {})
         self._call = call
         self._cache = cache
         self._spec = spec
@@ -75,7 +77,7 @@ class Preparation:
     def _inspect(self, index: int) -> ModelSummary:
         source = self._spec.models[index]
         request: dict[str, Any] = {"path": source.path, "memory_bytes": self._memory_bytes, "parent": os.getpid()}
-        request["cache"] = self._cache
+        request |= {"cache": self._cache, "interpreters": self._interpreters}
         try:
             answer = self._call(
                 "inspect",

@@ -176,9 +176,15 @@ class BenchmarkRun(BaseRun):
             raise Disagreement.from_reason(difference)
 
     def _refuse_early(self, cell: Cell) -> None:
-        """Fail a cell without inputs, or whose first inference hung already."""
-        point = self._point(cell)
+        """Fail a cell without inputs, of a file that its engine cannot read, or whose first inference hung already."""
+        point, name = self._point(cell), cell.asked.engine
         failure = point.failure
+        file_format = self._prepared.models[cell.model].format
+        if failure is None and not engine.reads(name, file_format):
+            reader = engine.reader_of(file_format)
+            failure = Failure(
+                "refused", "load", because("format_not_read", engine=name, format=file_format, reader=reader)
+            )
         if failure is None and point.id in self._prepared.hung and cell.asked.engine == engine.DEFAULT:
             failure = Failure("timeout", "first", self._prepared.hung[point.id])
         if failure is not None:

@@ -24,6 +24,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.settings.model_token import SAMPLES, resolve_model
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import FileStamp, ModelReference
+from tuibench.engines.installation import interpreter_of, list_installations
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.kernel_files import Tree
 from tuibench.runs.task import ChildDeath, StopSwitch, call_child
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 MOST = 50
-_MODELS = (".onnx", ".ort")
+_MODELS = (".onnx", ".ort", ".pt2", ".pt")
 Tell = Callable[[FetchProgress], None]
 
 
@@ -176,11 +177,12 @@ _SLOWEST_BYTES_PER_S = 20_000_000
 
 def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> ModelSummary:
     """Return the summary of a model; raise ModelError if the file is not a model."""
-    tree = Tree()
+    tree, installed = Tree(), list_installations(places.engines)
     request = {
         "path": source.path,
         "cache": str(places.cache),
         "memory_bytes": read_memory(tree, find_groups(tree)).room_bytes,
+        "interpreters": {one.id: str(interpreter_of(places.engines, one.id)) for one in installed},
     }
     limit = _INSPECT_S * timeout_scale
     answer = ask_child("inspect", request, file=source.asked, timeout_s=limit)

@@ -63,7 +63,6 @@ def _recorded_none(fields: Fields) -> str:
 
 MODEL_ERRORS: dict[str, MessageAndHint] = {
     # Engines
-    "engine_unsupported": ("engine {engine} is not supported in this version", "engines: {names}"),
     "unknown_engine": ("unknown engine '{engine:40}'", "engines: {names}"),
     "engine_has_no_releases": ("{engine} has no releases to choose from, got '{given:60}'", "name it as {engine}"),
     "not_a_release": (
@@ -169,6 +168,14 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "profile the .onnx file that it was made from",
     ),
     "ort_file": ("an .ort file: only ONNX Runtime can read it, which shows only the interface", ""),
+    "file_of_engine": ("only {engine} can read this file, which shows only the interface", ""),
+    "file_needs_engine": ("{path} is a file of PyTorch", "run it with -e {engine}"),
+    "format_not_read": ("{engine} does not read {format} files; {reader} does", ""),
+    "model_is_pickled": (
+        "{path} is a pickle of PyTorch, which can run any code when it is read",
+        "save the model with torch.export.save, or export it to ONNX",
+    ),
+    "not_a_torch_file": ("{engine} reads .pt2 files of torch.export and TorchScript files", ""),
     "ort_needs_engine": ("{path} is an .ort file, which needs ONNX Runtime", "install onnxruntime"),
     "engine_cannot_read": ("{path}: {why}", ""),
     # Inputs made for a model

@@ -1,0 +1,49 @@
+"""Writes small files of PyTorch; runs in the interpreter of that engine: python torch_files.py FOLDER."""
+
+from __future__ import annotations
+
+import copy
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+
+def write_all(folder: Path) -> None:
+    """Write an exported program, TorchScript files and a pickle."""
+    torch.manual_seed(3)
+    mlp = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4)).eval()
+    x = torch.randn(2, 16)
+    with torch.no_grad():
+        np.savez(folder / "expected.npz", x=x.numpy(), y=mlp(x).numpy())
+    batch = torch.export.Dim("batch", min=1, max=64)
+    torch.export.save(torch.export.export(mlp, (x,), dynamic_shapes=({0: batch},)), folder / "mlp.pt2")
+    half = copy.deepcopy(mlp).half()
+    torch.export.save(torch.export.export(half, (x.half(),)), folder / "half.pt2")
+    torch.jit.save(torch.jit.trace(mlp, x), folder / "mlp.pt")
+    torch.save(mlp, folder / "pickle.pt")
+    torch.jit.save(torch.jit.trace(_quantized(), x), folder / "int8.pt")
+    torch.jit.save(torch.jit.script(_Harmful()), folder / "harmful.pt")
+
+
+def _quantized() -> Any:
+    """Return the network with dynamically quantized products."""
+    mlp = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4)).eval()
+    return torch.ao.quantization.quantize_dynamic(mlp, {nn.Linear}, dtype=torch.qint8)
+
+
+class _Harmful(nn.Module):  # type: ignore[misc]
+    """Ends the process when it is run."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002 - as the inputs of the others are called
+        """Allocate more than any machine has."""
+        return torch.zeros([1 << 40]) + input
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    write_all(Path(sys.argv[1]))

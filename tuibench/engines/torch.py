@@ -1,0 +1,213 @@
+"""PyTorch on the CPU, in an interpreter of its own: exported programs (.pt2) and TorchScript files.
+
+A TorchScript file carries code, so nothing reads it but a worker or a child that may die. Streams are processes: an
+exported program runs its operators from Python.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from tuibench.core.engine import PT2, TORCHSCRIPT
+from tuibench.core.model import Port
+from tuibench.engines.error_words import engine_reason
+from tuibench.engines.protocol import (
+    BadSetting,
+    Bound,
+    Capabilities,
+    EngineRefusal,
+    Feed,
+    IoUnavailable,
+    LoadSettings,
+    Queue,
+    ReadBack,
+)
+
+CAPABILITIES = Capabilities(
+    name="torch",
+    precisions=("f32",),
+    stream_kinds=("processes",),
+    io_classes=("call",),
+)
+PICKLE = "pickle"
+_PRECISIONS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
+_TOKENS = ("ids", "mask", "positions", "labels", "length", "lengths")
+"""Ends of names of inputs that take integers; TorchScript does not keep the types of its inputs."""
+
+
+def make() -> TorchEngine:
+    """Return the engine; `engines/factory.py` calls it."""
+    return TorchEngine()
+
+
+class TorchEngine:
+    """Engine that runs files as they are; nothing is compiled by Inductor."""
+
+    capabilities = CAPABILITIES
+
+    def environment(self, setting: LoadSettings) -> dict[str, str]:
+        """Return variables for its OpenMP pool, which pins its threads by itself."""
+        if not _pins(setting):
+            return {"OMP_PROC_BIND": "false"}
+        return {
+            "OMP_PROC_BIND": "close",
+            "OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in setting.cpus[: setting.threads]),
+        }
+
+    def start(self) -> str:
+        """Import PyTorch and return its version."""
+        import torch
+
+        return str(torch.__version__)
+
+    def load(self, setting: LoadSettings) -> TorchSession:
+        """Load a file by its kind; raise EngineRefusal for any other file."""
+        import torch
+
+        if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
+            takes = [*CAPABILITIES.precisions, "engine-default"]
+            raise BadSetting("unsupported_precision", engine="torch", precision=setting.precision, names=takes)
+        torch.set_num_threads(setting.threads)
+        kind = read_kind(setting.model_path)
+        if kind not in (PT2, TORCHSCRIPT):
+            raise EngineRefusal("not_a_torch_file", engine="torch")
+        try:
+            return _open_exported(torch, setting) if kind == PT2 else _open_script(torch, setting)
+        except EngineRefusal:
+            raise
+        except Exception as error:  # its loaders raise any type for a file that they cannot read
+            raise EngineRefusal.from_reason(engine_reason(error)) from error
+
+
+def read_kind(path: str) -> str:
+    """Return PT2, TORCHSCRIPT or PICKLE by the names in a zip archive; '' for any other file.
+
+    It reads no member, because pickles can run code.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return ""
+    if any(name.endswith("/archive_format") for name in names):
+        return PT2
+    if any("/code/" in name for name in names):
+        return TORCHSCRIPT
+    return PICKLE if any(name.endswith("data.pkl") for name in names) else ""
+
+
+def _open_exported(torch: Any, setting: LoadSettings) -> TorchSession:
+    program = torch.export.load(setting.model_path)
+    signature = program.graph_signature
+    fed = {spec.arg.name for spec in signature.input_specs if spec.kind.name == "USER_INPUT"}
+    values = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in fed]
+    inputs = tuple(Port(one.name, "tensor", *_facts(one.meta["val"]), None) for one in values)
+    named = [spec.arg.name for spec in signature.output_specs if spec.kind.name == "USER_OUTPUT"]
+    module = program.module()
+    return TorchSession(torch, module, inputs, named, _types(module), setting)
+
+
+def _open_script(torch: Any, setting: LoadSettings) -> TorchSession:
+    module = torch.jit.load(setting.model_path, map_location="cpu").eval()
+    inputs, types = tuple(_argument(one) for one in module.forward.schema.arguments[1:]), _types(module)
+    if setting.optimize:
+        module = torch.jit.freeze(module)
+    return TorchSession(torch, module, inputs, [], types, setting)
+
+
+def _facts(value: Any) -> tuple[str, tuple[int | str | None, ...] | None]:
+    """Return the element type and the dims of an example value."""
+    return _type_name(value.dtype), tuple(dim if isinstance(dim, int) else str(dim) for dim in value.shape)
+
+
+def _argument(argument: Any) -> Port:
+    kind = "tensor" if str(argument.type) == "Tensor" else str(argument.type)
+    integers = argument.name.rpartition("_")[2] in _TOKENS
+    return Port(argument.name, kind, "int64" if integers else "float32", None, None)
+
+
+def _type_name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _pins(setting: LoadSettings) -> bool:
+    return setting.pin == "core" and len(setting.cpus) >= setting.threads
+
+
+class TorchSession:
+    """One loaded module."""
+
+    def __init__(
+        self,
+        torch: Any,
+        module: Any,
+        inputs: tuple[Port, ...],
+        named: Sequence[str],
+        types: Sequence[str],
+        setting: LoadSettings,
+    ) -> None:
+        self._torch, self._module, self._inputs = torch, module, inputs
+        self._named, self._types, self._setting = list(named), list(types), setting
+        # It lasts as long as the object. Streams are processes, so this thread is the one that calls.
+        self._mode = torch.inference_mode()
+        self._mode.__enter__()
+        if setting.precision == "f32" and set(self._types) & {"float16", "bfloat16"}:
+            raise EngineRefusal("other_precision_used", engine="torch", used=", ".join(self._types), precision="f32")
+
+    def inputs(self) -> tuple[Port, ...]:
+        """Return the inputs in the order of the call."""
+        return self._inputs
+
+    def outputs(self) -> tuple[Port, ...]:
+        """Return the outputs that the file names; a TorchScript file names none."""
+        return tuple(Port(name, "tensor", "float32", None, None) for name in self._named)
+
+    def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
+        """Wrap the samples as tensors once; each call allocates its outputs."""
+        if io != "call":
+            raise IoUnavailable("no_way_to_pass_inputs")
+        samples = [[self._torch.from_numpy(feed[port.name]) for port in self._inputs] for feed in feeds]
+        calls = tuple(partial(self._module, *sample) for sample in samples)
+        return Bound(io, calls, partial(self._fetch, calls), (samples,))
+
+    def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
+        """Refuse: PyTorch has no queue; streams are processes."""
+        raise EngineRefusal("engine_without_queue", engine="torch")
+
+    def read_back(self) -> ReadBack:
+        """Return the type of the weights and the threads of the pool."""
+        found = {_PRECISIONS[name] for name in self._types if name in _PRECISIONS}
+        return ReadBack(
+            precision=found.pop() if len(found) == 1 else None,
+            threads=int(self._torch.get_num_threads()),
+            streams=1,
+            pinned="core" if _pins(self._setting) else "none",
+            details={"types": ", ".join(self._types) or "no weights"},
+        )
+
+    def close(self) -> None:
+        """Free the module."""
+        self._module = None
+
+    def _fetch(self, calls: Sequence[Callable[[], Any]], sample: int) -> dict[str, Any]:
+        values = _tensors(calls[sample]())
+        names = self._named if len(self._named) == len(values) else [f"output{at}" for at in range(len(values))]
+        return {name: value.numpy().copy() for name, value in zip(names, values, strict=True)}
+
+
+def _types(module: Any) -> list[str]:
+    """Return the element types of parameters and buffers."""
+    found = [*module.parameters(), *module.buffers()]
+    return sorted({_type_name(value.dtype) for value in found})
+
+
+def _tensors(value: Any) -> list[Any]:
+    """Return the tensors in the nested result of a call."""
+    if isinstance(value, dict):
+        return [tensor for one in value.values() for tensor in _tensors(one)]
+    if isinstance(value, (list, tuple)):
+        return [tensor for one in value for tensor in _tensors(one)]
+    return [value] if hasattr(value, "numpy") else []
