@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tuibench.core.cell import CellResult, Estimate, Pooled
+from tuibench.core.engine import with_version
 from tuibench.core.errors import UsageError
 from tuibench.core.record import to_plain
 from tuibench.core.result import Comparison, RunResult, SideBySide
@@ -95,7 +96,9 @@ def _engine_text(run: RunResult, cell: CellResult) -> str:
         "scheduler": find(asked.scenario).scheduler,
         "precision": (used.precision if used else None) or "unknown",
     }
-    return "\n".join([f"{asked.engine} {version}:", *(f"\t{name}: {value}" for name, value in facts.items())])
+    return "\n".join(
+        [f"{with_version(asked.engine, version)}:", *(f"\t{name}: {value}" for name, value in facts.items())]
+    )
 
 
 def _benchmark_result(cell: CellResult | None, scenario: str | None, reasons: dict[str, str]) -> dict[str, Any]:
