@@ -289,3 +289,12 @@ def test_call_longer_than_a_second_is_noted_with_three_executions(bench: Bench, 
     assert len(result.cells[0].executions) == 3
     (warning,) = result.warnings
     assert (warning.code, warning.fields["call_s"]) == ("slow_calls", 1.5)
+
+
+@pytest.mark.parametrize("most", [5, 60, 400])
+def test_cell_of_many_executions_stays_bounded(bench: Bench, model: Path, most: int) -> None:
+    spec = make_spec(model)
+    effort = replace(spec.effort, min_executions=1, max_executions=most)
+    bench.run(replace(spec, effort=effort), by_batch({1: 1e6}))
+    job = bench.jobs[0]
+    assert job.histogram_bins <= max(48, 2250 // most) and job.series_points <= max(6, 450 // most)

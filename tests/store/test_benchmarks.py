@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,13 @@ def test_adding_a_benchmark_twice_keeps_the_first(tmp_path: Path) -> None:
     again = store.benchmarks.add(make_result(1, seconds=99.0), Metadata(name="other"))
     assert again == first
     assert store.benchmarks.rows() == (first,)
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "", "01M7", f"{make_id(1)}/x"])
+def test_id_that_is_no_ulid_is_no_file_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnknownId):
+        make_store(tmp_path / "data").benchmarks.add(replace(make_result(1), id=name), Metadata())
+    assert not (tmp_path / "elsewhere").exists() and not list(tmp_path.rglob("*.json"))
 
 
 def test_rows_are_newest_first_and_show_another_sessions_write(tmp_path: Path) -> None:
