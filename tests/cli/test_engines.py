@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import LONG, detach, end
-from tests.cli.shell import Shell, until
+from tests.cli.shell import Shell, as_shell, until
+from tests.cli.terminal import on_terminal
 from tests.wheels import ENGINE, make_wheels
 from tuibench.services.api import Services
 
@@ -97,3 +100,55 @@ def test_engine_is_installed_from_wheels_with_the_network_cut(real_shell: Shell,
     without = real_shell.run("engines", "install", "onnxruntime@1.20.1", wrap=cut, env={"PIP_CONFIG_FILE": os.devnull})
     assert without.code == 4 and "tuibench engines download onnxruntime@1.20.1 --to DIR" in without.err
     until(lambda: not real_shell.processes(), "no process")
+
+
+def test_licence_is_asked_for_at_a_terminal_and_refused_elsewhere(real_shell: Shell, tmp_path: Path) -> None:
+    install = ("engines", "install", "deepsparse", "--wheels", str(tmp_path))
+    without = real_shell.run(*install)
+    assert without.code == 2 and "--accept-licence" in without.err and "no production" in without.err
+    code, seen = on_terminal(real_shell, "n\n", *install)
+    assert code == 4 and "no production" in seen and "the licence was not accepted" in seen
+    code, seen = on_terminal(real_shell, "y\n", *install)
+    assert code == 4 and "no fitting wheel of deepsparse" in seen
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_nothing_of_an_installation(real_shell: Shell, tmp_path: Path) -> None:
+    wheels = make_wheels(tmp_path / "wheels")
+    arguments = ("engines", "install", ENGINE, "--python", sys.executable, "--wheels", str(wheels))
+    command = real_shell.start(*arguments, env={"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": None})
+    assert command.stderr is not None
+    for line in command.stderr:
+        if line.startswith(b"installing"):
+            break
+    command.send_signal(signal.SIGINT)
+    command.communicate()
+    assert as_shell(command.returncode) == 130
+    root = Services().engines.root
+    assert [name for name in os.listdir(root) if not name.endswith(".lock")] == []
+    until(lambda: not real_shell.processes(), "no process")
+
+
+@pytest.mark.slow
+def test_disk_that_fills_up_is_named_and_nothing_is_left(real_shell: Shell, tmp_path: Path) -> None:
+    home, wheels = tmp_path / "home", make_wheels(tmp_path / "wheels", "# large" + "0" * 8_000_000)
+    home.mkdir()
+    fill = f"mount -t tmpfs -o size=4m none {shlex.quote(str(home))} && "
+    mounted = ("unshare", "-m", "sh", "-c", fill + 'exec "$@"', "sh")
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*mounted, "true"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("a small disk cannot be mounted here")
+    code = (
+        "import sys; from tuibench.services import engines; engines._LEAST_ROOM = 1; "
+        "from tuibench.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ("engines", "install", ENGINE, "--python", sys.executable, "--wheels", str(wheels))
+    environment = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": None, "TUIBENCH_HOME": str(home)}
+    done = subprocess.run(
+        [*mounted, sys.executable, "-c", code, *arguments],
+        env=real_shell.environment(environment), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 6 and "the disk is full" in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) <= 5

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -90,6 +91,7 @@ def test_installed_engine_is_listed_tested_and_removed(installed: Services, orde
     assert caught.value.reason.code == "engine_apart_missing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "expected"), [(WRONG, "probe_differs"), (BROKEN, "probe_failed")])
 def test_engine_that_does_not_agree_is_not_installed(
     services: Services, order: InstallOrder, tmp_path: Path, code: str, expected: str
@@ -138,6 +140,21 @@ def test_cancelled_installation_leaves_nothing(services: Services, order: Instal
     assert names(services) == []
 
 
+@pytest.mark.slow
+def test_installation_in_the_background_ends_with_the_services(services: Services, order: InstallOrder) -> None:
+    began = threading.Event()
+    job = services.engines.begin(order)
+    job.hear = lambda: job.progress.stage == INSTALL and began.set()
+    assert services.installing() is job
+    with pytest.raises(EngineBusy):
+        services.engines.begin(order)
+    assert began.wait(60)
+    services.close()
+    assert job.is_done and job.record is None and job.error is not None
+    assert job.error.reason.code == "installation_cancelled" and names(services) == []
+
+
+@pytest.mark.slow
 def test_killed_installation_is_never_used_and_is_replaced(services: Services, order: InstallOrder) -> None:
     command = [sys.executable, "-m", "tuibench", "engines", "install", ENGINE, "--python", sys.executable]
     killed = subprocess.Popen([*command, "--wheels", order.wheels], stderr=subprocess.PIPE, text=True)
@@ -194,6 +211,7 @@ def test_installation_replaces_a_damaged_one_and_tells_its_steps(services: Servi
     assert services.engines.state(ENGINE).state == INSTALLED and names(services) == [ENGINE]
 
 
+@pytest.mark.slow
 def test_wheels_of_an_index_are_downloaded_and_installed(
     services: Services, order: InstallOrder, wheels: Path, tmp_path: Path
 ) -> None:

@@ -203,6 +203,8 @@ class Engines:
         _check(recipe, order)
         missing: NoSuchWheel | None = None
         wanted = (order.python,) if order.python else recipe.pythons
+        if not set(wanted) <= set(recipe.pythons):
+            raise UsageError("python_unfit", engine=recipe.id, version=order.python, pythons=recipe.pythons)
         fetched = 0
         with _switch(stop) as switch:
             scratch = target / ".pip"
