@@ -144,7 +144,12 @@ def test_cancelled_installation_leaves_nothing(services: Services, order: Instal
 def test_installation_in_the_background_ends_with_the_services(services: Services, order: InstallOrder) -> None:
     began = threading.Event()
     job = services.engines.begin(order)
-    job.hear = lambda: job.progress.stage == INSTALL and began.set()
+
+    def hear() -> None:
+        if job.progress.stage == INSTALL:
+            began.set()
+
+    job.hear = hear
     assert services.installing() is job
     with pytest.raises(EngineBusy):
         services.engines.begin(order)

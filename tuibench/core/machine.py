@@ -7,6 +7,9 @@ from pathlib import Path
 
 from tuibench.core.value import dataclass
 
+ENGINES = "engines"
+"""Directory below the data directory for engines with an interpreter of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
@@ -51,7 +54,7 @@ class Places:
     @property
     def engines(self) -> Path:
         """One directory per engine with an interpreter of its own."""
-        return self.data / "engines"
+        return self.data / ENGINES
 
     @property
     def runs(self) -> Path:

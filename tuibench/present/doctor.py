@@ -172,10 +172,14 @@ def _busiest(busy: Mapping[str, float]) -> str:
 
 def _engines(engines: list[Block], packages: Mapping[str, str | None]) -> list[str]:
     states = {None: "unknown", False: "not available"}
-    return [
-        f"{show(engine['name'])} {states.get(engine['available']) or show(_version(engine, packages))}"
-        for engine in engines
-    ]
+
+    def words(engine: Block) -> str:
+        name, release = show(engine["name"]), engine["version"]
+        if release and name.endswith(f"@{release}"):
+            return name
+        return f"{name} {states.get(engine['available']) or show(_version(engine, packages))}"
+
+    return list(map(words, engines))
 
 
 def _version(engine: Block, packages: Mapping[str, str | None]) -> str:

@@ -159,7 +159,7 @@ class Engines:
         """Make an installation in `new` and probe it."""
         new.mkdir(mode=0o700)
         installer = Installer(order, recipe, stop, new / "pip", lock)
-        interpreter, wheels = self._fetch(recipe, order, installer, new / "wheels", tell)
+        interpreter, wheels = _fetch(recipe, order, installer, new / "wheels", tell)
         tell(InstallProgress(INSTALL, f"{len(wheels)} packages"))
         installer.make_environment(interpreter.path, new / "venv")
         installer.install(new / "venv" / "bin" / "python", wheels)
@@ -175,24 +175,6 @@ class Engines:
         tell(InstallProgress(PROBE))
         probe_unfinished(self._services.settings, new, record, stop)
         return replace(record, size_bytes=_size(new))
-
-    def _fetch(
-        self, recipe: Recipe, order: InstallOrder, installer: Installer, target: Path, tell: Tell
-    ) -> tuple[Interpreter, list[Path]]:
-        """Download for the first interpreter that every package has a wheel for."""
-        missing: NoSuchWheel | None = None
-        tried: list[str] = []
-        for interpreter in _interpreters(recipe, order):
-            tried.append(interpreter.series)
-            tell(InstallProgress(PYTHON, f"Python {interpreter.version}"))
-            try:
-                installer.download(interpreter.series, target, _counted(recipe, tell))
-            except NoSuchWheel as none:
-                missing = _better(missing, none)
-                _clear(target)
-                continue
-            return interpreter, sorted(target.glob("*.whl"))
-        raise _no_wheel(recipe, order, missing, tried)
 
     def download(
         self, order: InstallOrder, target: Path, tell: Tell = _unheard, stop: StopSwitch | None = None
@@ -327,6 +309,25 @@ def _beside(name: str) -> EngineState:
     if version:
         return EngineState(name, BESIDE, version)
     return EngineState(name, MISSING, "", command=engine.install_command(name))
+
+
+def _fetch(
+    recipe: Recipe, order: InstallOrder, installer: Installer, target: Path, tell: Tell
+) -> tuple[Interpreter, list[Path]]:
+    """Download for the first interpreter that every package has a wheel for."""
+    missing: NoSuchWheel | None = None
+    tried: list[str] = []
+    for interpreter in _interpreters(recipe, order):
+        tried.append(interpreter.series)
+        tell(InstallProgress(PYTHON, f"Python {interpreter.version}"))
+        try:
+            installer.download(interpreter.series, target, _counted(recipe, tell))
+        except NoSuchWheel as none:
+            missing = _better(missing, none)
+            _clear(target)
+            continue
+        return interpreter, sorted(target.glob("*.whl"))
+    raise _no_wheel(recipe, order, missing, tried)
 
 
 def _check(recipe: Recipe, order: InstallOrder) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tuibench.core import engine
 from tuibench.core.errors import StoreError
-from tuibench.core.machine import EngineChoice, Machine
+from tuibench.core.machine import ENGINES, EngineChoice, Machine
 from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.core.stored import TrashEntry
@@ -315,8 +315,10 @@ def _end_of(removed_utc: str) -> str | None:
 
 
 def _size(directory: str) -> int:
+    """Return the size of the store, without the engines beside it."""
     total = 0
-    for folder, _, names in os.walk(directory):
+    for folder, folders, names in os.walk(directory):
+        folders[:] = [name for name in folders if folder != directory or name != ENGINES]
         for name in names:
             try:
                 total += os.lstat(os.path.join(folder, name)).st_size
