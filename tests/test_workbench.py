@@ -6,7 +6,7 @@ import pytest
 
 from tests.present import build
 from tuibench.core.cell import Samples
-from tuibench.core.errors import EngineError, UsageError
+from tuibench.core.errors import EngineError
 from tuibench.runs.result import settle_samples
 from tuibench.services.api import Services
 
@@ -15,8 +15,8 @@ def test_engines_are_checked_by_name_alone() -> None:
     Services().machine.check_engines(["onnxruntime", "openvino", "fake"])
     with pytest.raises(EngineError):
         Services().machine.check_engines(["onnxruntime", "nope"])
-    with pytest.raises(UsageError):
-        Services().machine.check_engines(["tract"])
+    with pytest.raises(EngineError):
+        Services().machine.check_engines(["deepsparse"])
 
 
 def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:

@@ -185,8 +185,7 @@ def cost(request: dict[str, Any], send: Send) -> Any:
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:
-    """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir}: the time of each layer, in this
-    process.
+    """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir, interpreter?}: the time of each layer.
 
     Sends {"stage": "loading" | "first" | "checking" | "profiling" | "timing", "done", "of"} as progress.
     """
@@ -207,6 +206,7 @@ def layers(request: dict[str, Any], send: Send) -> Any:
         runs=int(request["runs"]),
         max_s=float(request["max_s"]),
         work_dir=request["run_dir"],
+        interpreter=str(request.get("interpreter") or ""),
     )
     timer = factory.make_timer(str(request["engine"]))
     found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))

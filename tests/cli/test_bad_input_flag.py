@@ -27,7 +27,7 @@ from tests.engines.make import image, mlp
         pytest.param(("-shapes", "[1,3,8]"), 2, "image", marks=pytest.mark.slow),
         (("-shapes", "[1,4,8,8]"), 2, "image"),
         (("-e", "magic"), 4, "magic"),
-        (("-e", "tract"), 2, "not supported in this version"),
+        (("-e", "torch"), 4, "is not installed"),
     ],
 )
 def test_value_unsupported_by_model_or_engine_is_refused(

@@ -17,7 +17,7 @@ from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.services.runs import Runs
 
 
-@pytest.mark.parametrize(("name", "code"), [("nope", 4), ("deepsparse", 4), ("tract", 2)])
+@pytest.mark.parametrize(("name", "code"), [("nope", 4), ("deepsparse", 4)])
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_missing_engine_is_refused_before_anything_starts(
     name: str, code: int, dry_run: bool, monkeypatch: pytest.MonkeyPatch

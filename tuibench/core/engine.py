@@ -105,6 +105,7 @@ REGISTRY: dict[str, EngineEntry] = {
             "ds",
             package="deepsparse",
             module="tuibench.engines.deepsparse",
+            layer_timer="tuibench.model.profile.deepsparse",
             own_release="1.8.0",
             model_form=ModelForm(FIXED, highest_opset=18, highest_ir=9),
             title="DeepSparse",

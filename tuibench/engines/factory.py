@@ -41,7 +41,7 @@ def check_timed(engine_id: str) -> None:
     name, release = split_id(engine_id)
     if name not in timed(hidden=True):
         raise EngineError("engine_without_layer_times", engine=name, names=timed())
-    if release:
+    if release and release != REGISTRY[name].own_release:
         raise EngineError("release_without_layer_times", engine=name, release=release)
 
 
@@ -61,7 +61,7 @@ def make(engine_id: str) -> Engine:
 def make_timer(engine_id: str) -> LayerTimer:
     """Return the layer timer of an engine; call it only in child processes, because it imports model readers."""
     check_timed(engine_id)
-    return cast(LayerTimer, importlib.import_module(REGISTRY[engine_id].layer_timer).make_timer())
+    return cast(LayerTimer, importlib.import_module(REGISTRY[split_id(engine_id)[0]].layer_timer).make_timer())
 
 
 def capabilities(engine_id: str) -> Capabilities:

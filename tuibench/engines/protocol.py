@@ -175,6 +175,22 @@ class LayerOrder:
     """Time limit for the whole order."""
     work_dir: str
     """No file stays in it."""
+    interpreter: str = ""
+    """The Python of an engine that has its own; '' for that of tuibench."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerJob:
+    """A measurement of layers in the interpreter of an engine that has its own."""
+
+    engine: str
+    function: str
+    """The engine's function for it, as `module:name`."""
+    setting: LoadSettings
+    bundle: str
+    runs: int
+    max_s: float
+    log_path: str
 
 
 class LayerTimer(Protocol):

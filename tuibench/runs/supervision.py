@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import time
@@ -19,7 +18,7 @@ from tuibench.core.reason import DIED, KILLED_BY_KERNEL, Failure, Reason, becaus
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.task import Cancelled, StopSwitch, read_tail
-from tuibench.worker.job import Assembler, Job, send
+from tuibench.worker.job import Assembler, Job, find_assertion, send
 from tuibench.worker.start import start_command, start_environment
 
 _GRACE_S = 2.0
@@ -27,8 +26,6 @@ _KILL_S = 5.0
 _PAD_BYTES = 4096
 _PAD = "TUIBENCH_PAD"
 _PAGE = 1 << 16
-_MOST_LOG = 1 << 18
-_ASSERTION = re.compile(r"\s*(assert|fatal|received signal)", re.IGNORECASE)
 
 Listen = Callable[[Mapping[str, Any]], None]
 
@@ -200,16 +197,6 @@ class Supervision:
             engine = self._job.cell.asked.engine
             return self._failure("exit", because("engine_ended_process", engine=engine, exit_code=code, text=said))
         return self._failure("exit", because("worker_ended", exit_code=code))
-
-
-def find_assertion(log_path: str) -> str:
-    """Return the line in which an engine says why it ends its process, above its stack trace; '' if there is none."""
-    try:
-        with open(log_path, encoding="utf-8", errors="replace") as log:
-            lines = log.read(_MOST_LOG).splitlines()
-    except OSError:
-        return ""
-    return next((line.strip() for line in lines if _ASSERTION.match(line)), "")
 
 
 def _end(process: subprocess.Popen[bytes], *, gently: bool) -> None:

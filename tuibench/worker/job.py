@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 from typing import Any
 
@@ -52,6 +53,8 @@ class Job:
 
 _HEAD = struct.Struct(">I")
 _LIMIT = 64 << 20
+_MOST_LOG = 1 << 18
+_ASSERTION = re.compile(r"\s*(assert|fatal|received signal)", re.IGNORECASE)
 
 
 def encode(message: dict[str, Any]) -> bytes:
@@ -106,3 +109,13 @@ class Assembler:
             frames.append(dict(json.loads(self._buffer[_HEAD.size : end])))
             del self._buffer[:end]
         return frames
+
+
+def find_assertion(log_path: str) -> str:
+    """Return the line in which an engine says why it ends its process, above its stack trace; '' if there is none."""
+    try:
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            lines = log.read(_MOST_LOG).splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in lines if _ASSERTION.match(line)), "")

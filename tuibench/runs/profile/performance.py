@@ -117,7 +117,8 @@ class PerformanceRun(ProfileRun):
             return
         self.pace.begin(name)
         max_s = self.spec.effort.limit_s
-        request = self.placed() | {"runs": self.asked.runs, "max_s": max_s}
+        own = self.setup.interpreters.get(self.spec.engines[0], "")
+        request = self.placed() | {"runs": self.asked.runs, "max_s": max_s, "interpreter": own}
         answer = self.caller.ask(
             LAYERS, request, log=name, expected_s=max_s, hear=lambda line: self.pace.hear(name, line)
         )

@@ -1,0 +1,223 @@
+"""Layer times of DeepSparse: its kernels merge nodes, and it hands nodes that it does not support to ONNX Runtime."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from tuibench.core.cell import Noise
+from tuibench.core.engine import entry_of
+from tuibench.core.errors import EngineError
+from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, KernelRow, LayerRun, own_key
+from tuibench.core.reason import because
+from tuibench.core.record import from_plain
+from tuibench.core.value import dataclass
+from tuibench.engines.protocol import LayerJob, LayerOrder, Tell
+from tuibench.model.adaptation import write_copy
+from tuibench.model.profile.apart import call_apart
+from tuibench.model.profile.events import Flat
+from tuibench.model.profile.layers import open_timed, setting_for
+from tuibench.model.profile.mapping import is_product
+
+_WHOLE, _LAYERS = "tuibench.engines.deepsparse_layers:time_whole", "tuibench.engines.deepsparse_layers:time_layers"
+_COPY, _LOG = "copy.onnx", "deepsparse.log"
+HANDED = "ORT"
+"""Mark of rows that the ONNX Runtime inside DeepSparse computes."""
+_HANDED_OWN = f"{HANDED} (runtime)"
+_NAIVE = "Naive Subgraph"
+
+
+def make_timer() -> DeepSparseTimer:
+    """Create DeepSparse's layer timer, for the registry."""
+    return DeepSparseTimer()
+
+
+class DeepSparseTimer:
+    """Times layers in DeepSparse's interpreter, on a copy of the model."""
+
+    def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
+        """Profile a model in a process of its own; the copy is deleted afterwards."""
+        model, bundle = open_timed(order)
+        entry = entry_of("deepsparse")
+        if entry is None or entry.model_form is None or not order.interpreter:
+            raise EngineError(
+                "engine_apart_missing", engine="deepsparse", command="tuibench engines install deepsparse"
+            )
+        work = Path(order.work_dir)
+        copy = work / _COPY
+        try:
+            write_copy(order.path, entry.model_form, bundle, copy)
+            setting = setting_for(str(copy), order.cpus, order.threads, order.work_dir)
+            job = LayerJob("deepsparse", _WHOLE, setting, bundle, order.runs, order.max_s, str(work / _LOG))
+            whole = call_apart(order.interpreter, job, tell)
+            runs = max(1, min(order.runs, int(order.max_s * 1e6 / 3 / whole["us"])))
+            found = call_apart(order.interpreter, replace(job, function=_LAYERS, runs=runs), tell)
+            changed = Flat(onnx.load(copy, load_external_data=False).graph)
+        finally:
+            for path in work.glob(f"{_COPY}*"):
+                path.unlink(missing_ok=True)
+        layers = [Layer(one["name"], tuple(one["tensors"]), float(one["us"])) for one in found["layers"]]
+        return _to_run(order, whole, found, map_layers(Flat(model.graph), changed, layers, whole["supported"] == 1))
+
+
+def _to_run(
+    order: LayerOrder, whole: Mapping[str, Any], found: Mapping[str, Any], rows: Sequence[KernelRow]
+) -> LayerRun:
+    share = whole["supported"]
+    return LayerRun(
+        rows=tuple(rows),
+        unprofiled_us=whole["us"],
+        profiled_us=found["us"],
+        bias_us=0.0,
+        runs=found["runs"],
+        unprofiled_runs=whole["runs"],
+        kernels=round(sum(row.calls or 0 for row in rows)),
+        load_ms=whole["load_ms"],
+        first_ms=whole["first_ms"],
+        peak_bytes=None,
+        noise=from_plain(Noise, whole["noise"]),
+        engine_version=whole["version"],
+        threads=whole["threads"],
+        cpus=order.cpus,
+        notes=(because("operators_supported", engine="deepsparse", share=share),) if share < 1 else (),
+        precision="f32",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One kernel as DeepSparse lists it."""
+
+    name: str
+    tensors: tuple[str, ...]
+    """Outputs of the nodes of its copy that it computes, as far as it tells."""
+    us: float
+
+    @property
+    def is_handed(self) -> bool:
+        """True if ONNX Runtime computes it; also the passing of inputs and outputs."""
+        return self.name.startswith(_NAIVE)
+
+    @property
+    def kernel(self) -> str:
+        """Its name without its number."""
+        return re.sub(r"_\d+$", "", self.name)
+
+
+def map_layers(original: Flat, copy: Flat, layers: Sequence[Layer], is_whole: bool) -> list[KernelRow]:
+    """Return rows with each node of the model in exactly one; `is_whole` means that ONNX Runtime runs no node."""
+    rows = _Rows(original, len(layers))
+    origin = _origins(original, copy)
+    for at, layer in enumerate(layers):
+        rows.claim(at, sorted({origin[tensor] for tensor in layer.tensors if tensor in origin}))
+    handed = [at for at, layer in enumerate(layers) if layer.is_handed]
+    rows.spread(handed[1:-1] if is_whole else handed)
+    return rows.build(layers)
+
+
+def _origins(original: Flat, copy: Flat) -> dict[str, int]:
+    """Map each tensor of the copy to the node of the model that it belongs to, also inside of expanded nodes."""
+    found: dict[str, int] = {name: number for (scope, name), number in original.producer.items() if not scope}
+    for number, placed in reversed(list(enumerate(copy.nodes))):
+        own = next((found[name] for name in placed.node.output if name in found), None)
+        if placed.scope or own is None:
+            continue
+        for _, name in copy.inputs[number]:
+            found.setdefault(name, own)
+    return found
+
+
+class _Rows:
+    """Gives each node of a model to one of the engine's layers; layers that share a node become one row."""
+
+    def __init__(self, original: Flat, layers: int) -> None:
+        self._original = original
+        self._dynamic = original.dynamic()
+        self._row: list[int | None] = [None] * len(original.nodes)
+        self._joined = list(range(layers))
+        """For each layer the first layer of its row."""
+
+    def claim(self, layer: int, nodes: Sequence[int]) -> None:
+        """Give a layer its nodes; join it with the layer that has one of them already."""
+        for number in nodes:
+            if self._row[number] is None:
+                self._row[number] = self._joined[layer]
+            else:
+                self._join(layer, self._row[number] or 0)
+
+    def _join(self, layer: int, other: int) -> None:
+        first, last = sorted((self._joined[layer], other))
+        self._joined = [first if row == last else row for row in self._joined]
+        self._row = [first if row == last else row for row in self._row]
+
+    def spread(self, handed: Sequence[int]) -> None:
+        """Give each other moving node to the layer of ONNX Runtime in its place, else to the layer before or behind it.
+
+        Nodes of subgraphs belong to the row of the node around them.
+        """
+        behind = self._behind()
+        for number, placed in enumerate(self._original.nodes):
+            if placed.parent or self._row[number] is not None or not self._dynamic[number]:
+                continue
+            before = self._before(number)
+            fitting = [layer for layer in handed if before < layer < behind[number]]
+            last = len(self._joined) - 1
+            chosen = fitting[0] if fitting else before if before >= 0 else min(behind[number], last)
+            self._row[number] = self._joined[chosen]
+        for number in range(len(self._row)):
+            above = self._original.parent(number)
+            if above is not None:
+                self._row[number] = self._row[above]
+
+    def _before(self, number: int) -> int:
+        """Return the last layer that makes an input of a node; -1 if there is none."""
+        made = (self._original.producer.get(tensor) for tensor in self._original.inputs[number])
+        rows = (self._row[one] for one in made if one is not None)
+        return max((row for row in rows if row is not None), default=-1)
+
+    def _behind(self) -> list[int]:
+        """Return for each node the first layer that needs its output; the number of layers if there is none."""
+        found = [len(self._joined)] * len(self._row)
+        for number in reversed(range(len(self._row))):
+            own = self._row[number]
+            for tensor in self._original.inputs[number]:
+                made = self._original.producer.get(tensor)
+                if made is not None:
+                    found[made] = min(found[made], found[number] if own is None else own)
+        return found
+
+    def build(self, layers: Sequence[Layer]) -> list[KernelRow]:
+        """Return the rows in the order of the layers, and at the end the nodes that cost no time at inference."""
+        nodes = self._original.nodes
+        taken = {placed.id for placed in nodes}
+        rows = []
+        for first in sorted(set(self._joined)):
+            own = [layer for at, layer in enumerate(layers) if self._joined[at] == first]
+            inside = [number for number, row in enumerate(self._row) if row == first]
+            rows.append(self._row_of(own, inside) if inside else _own_row(own, taken))
+        for number, row in enumerate(self._row):
+            if row is None:
+                one = nodes[number]
+                rows.append(KernelRow(one.id, FOLDED, one.op, (one.id,), (), "", 0.0, 0.0, calls=0.0))
+        return rows
+
+    def _row_of(self, own: Sequence[Layer], inside: Sequence[int]) -> KernelRow:
+        placed = [self._original.nodes[number] for number in inside]
+        chief = next((one for one in placed if is_product(one.op)), placed[0])
+        us = sum(layer.us for layer in own)
+        handed = all(layer.is_handed for layer in own)
+        kind = HANDED if handed else next(layer.kernel for layer in own if not layer.is_handed)
+        ids, names = tuple(one.id for one in placed), tuple(layer.name for layer in own)
+        return KernelRow(placed[0].id, LAYER, chief.op, ids, names, kind, us, us, calls=float(len(own)))
+
+
+def _own_row(own: Sequence[Layer], taken: Collection[str]) -> KernelRow:
+    """Return the row of a layer without nodes: passing tensors, or their layout."""
+    (layer,) = own
+    op = _HANDED_OWN if layer.is_handed else LAYOUT
+    return KernelRow(own_key(layer.name, taken), RUNTIME, op, (), (layer.name,), op, layer.us, layer.us, calls=1.0)
