@@ -3,7 +3,7 @@
 VENV ?= .venv-test
 PYTHON ?= $(VENV)/bin/python
 
-.PHONY: setup check test test-slow test-all test-lowest test-engines bench samples docs screenshots
+.PHONY: setup check test test-slow test-all test-lowest test-engines test-torch bench samples docs screenshots
 
 setup:
 	"$$(.ci/find-python)" -m venv $(VENV)
@@ -21,6 +21,11 @@ test-slow:
 # The tests of installed engines; the first time, they are installed into .venv-engines.
 test-engines:
 	TUIBENCH_TEST_ENGINES="$$(.ci/test-engines $(VENV))" $(PYTHON) -m pytest -m installed -n 2 --dist worksteal
+
+# PyTorch's tests, which .ci/run leaves out: the download has 250 MB.
+test-torch:
+	TUIBENCH_HOME="$$(realpath -m .venv-engines)" $(VENV)/bin/tuibench engines install torch -q
+	TUIBENCH_TEST_ENGINES="$$(realpath -m .venv-engines)/data/engines" $(PYTHON) -m pytest -m installed tests/engines/test_torch.py
 
 # The oldest Python that is supported and the newest at hand, each with today's newest packages.
 test-all:

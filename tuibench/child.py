@@ -74,10 +74,10 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     from tuibench.core.model import ModelSummary
     from tuibench.core.record import from_plain, to_plain
     from tuibench.core.spec import BenchmarkSpec
+    from tuibench.model.inspection import find_graph, find_twin
     from tuibench.model.inspection import inspect as inspect_model
-    from tuibench.model.inspection import load_graph
     from tuibench.model.preparation import Order, Preparer
-    from tuibench.model.reference_run import ReferenceRun, read_interface
+    from tuibench.model.reference_run import make_trial, read_interface
 
     spec = from_plain(BenchmarkSpec, request["spec"])
     index = int(request["model"])
@@ -93,14 +93,14 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
         reference=bool(request.get("reference", True)),
         skip_trial=frozenset(request.get("skip_trial") or ()),
         only=frozenset(only) if only is not None else None,
+        twin=find_twin(summary),
     )
 
     def emit(stage: str, point: Point) -> None:
         send({stage: to_plain(point)})
 
-    trial = ReferenceRun(summary.path, request["run_dir"])
-    has_graph = summary.format in ("onnx", "ort") and spec.inputs.file is None
-    graph = load_graph(summary.path) if has_graph else None
+    trial = make_trial(summary, request["run_dir"])
+    graph = find_graph(summary) if spec.inputs.file is None else None
     points = Preparer(order, summary, graph, trial.run, emit).carry_out()
     return {"points": to_plain(points)}
 

@@ -16,8 +16,6 @@ from tests.cli.shell import Shell
 from tests.model import bert
 from tests.model.factory import F32, model, save, tensor, weight
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(autouse=True)
 def engines(home: Path, engines_root: Callable[[str], Path]) -> None:

@@ -26,8 +26,6 @@ from tuibench.runs.supervision import Bounds, Supervision
 from tuibench.runs.task import StopSwitch
 from tuibench.worker.bundle import write_bundle
 
-pytestmark = pytest.mark.slow
-
 F32_TOLERANCE, INT8_TOLERANCE = 1e-3, 5e-2
 
 Run = Callable[..., Execution | Failure]

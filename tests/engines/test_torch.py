@@ -31,8 +31,6 @@ from tuibench.runs.task import StopSwitch
 from tuibench.worker.bundle import write_bundle
 from tuibench.worker.start import start_environment
 
-pytestmark = pytest.mark.slow
-
 Run = Callable[..., Execution | Failure]
 
 
@@ -118,6 +116,13 @@ def test_script_that_fails_ends_only_its_worker(run: Run) -> None:
     measured(run("mlp.pt"))
 
 
+def link_engines(root: Path) -> None:
+    """Give the test's home the engines that are installed for tests."""
+    data = Path(os.environ["TUIBENCH_HOME"]) / "data"
+    data.mkdir(parents=True)
+    (data / "engines").symlink_to(root)
+
+
 def inspect(path: Path, python: str) -> ModelSummary:
     """Return the summary by the child task."""
     request = {"path": str(path), "interpreters": {"torch@2.13.0+cpu": python} if python else {}}
@@ -147,12 +152,15 @@ def test_files_are_refused_without_the_engine_and_pickles_always(files: Path, py
         inspect(files / "broken.pt2", python)
 
 
+def test_shipped_sample_agrees_with_its_onnx_twin(engines_root: Callable[[str], Path]) -> None:
+    link_engines(engines_root("torch"))
+    assert main(["engines", "test", "torch"]) == 0
+
+
 def test_command_measures_a_file_and_refuses_it_for_other_engines(
     files: Path, tmp_path: Path, engines_root: Callable[[str], Path]
 ) -> None:
-    data = Path(os.environ["TUIBENCH_HOME"]) / "data"
-    data.mkdir(parents=True)
-    (data / "engines").symlink_to(engines_root("torch"))
+    link_engines(engines_root("torch"))
     target, file = tmp_path / "result.json", str(files / "mlp.pt2")
     asks = ("-e", "onnxruntime,torch", "-s", "sync", "-ncores", "1", "-b", "4", "-x", str(target), "--no-save")
     assert main(["benchmark", file, *asks, *SHORT]) == 1

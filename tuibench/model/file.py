@@ -63,6 +63,12 @@ def locate(path: str | os.PathLike[str], *, foreign: bool = False) -> ModelFile:
     return ModelFile(target, kind, file_bytes)
 
 
+def twin_of(path: str) -> str:
+    """Return the ONNX file beside a file of another format, which has its name; '' if there is none."""
+    beside = Path(path).with_suffix(".onnx")
+    return str(beside) if beside.is_file() else ""
+
+
 def regular_size(path: Path, what: Reason, extension: str = "onnx") -> int:
     """Return the size of a regular file; raise ModelError with the actual kind of any other `path`.
 

@@ -375,11 +375,11 @@ class Synthesis:
         """Return one input's values in all samples."""
         if port.kind == "tensor" and self._recipes[port.name].constant:
             return [self._value(port, index, 0)] * count
-        keys = self.layout.keys(port)
-        if port.kind != "tensor" or not keys or keys[0] not in self.layout.batch:
+        keys, shape = self.layout.keys(port), self.candidate.shapes.get(port.name)
+        if port.kind != "tensor" or not keys or keys[0] not in self.layout.batch or not shape:
             return [self._value(port, index, number) for number in range(count)]
         # Each sample starts one row later: all differ, and much less data is created, written and read.
-        rows, *rest = self.candidate.shapes[port.name]
+        rows, *rest = shape
         generator = np.random.default_rng([self.seed, index])
         drawn = draw_array(self._recipes[port.name], port.dtype, (rows + count - 1, *rest), generator)
         return [drawn[number : number + rows] for number in range(count)]

@@ -28,6 +28,7 @@ from tuibench.model.file import (
     locate,
     read_chunks,
     read_model,
+    twin_of,
 )
 from tuibench.model.graph import dtype_name, parse, text, walk_nodes, walk_weights
 
@@ -247,6 +248,17 @@ def load_graph(path: str | os.PathLike[str]) -> onnx.ModelProto | None:
     return None if file.format == "ort" else parse(read_model(file), file.path)
 
 
+def find_twin(summary: ModelSummary) -> str:
+    """Return the ONNX file of the same network, for a model that only its engine reads; '' if there is none."""
+    return "" if summary.format in ("onnx", "ort") else twin_of(summary.path)
+
+
+def find_graph(summary: ModelSummary) -> onnx.ModelProto | None:
+    """Return the parsed model, or its ONNX twin; None if there is no graph to read."""
+    path = find_twin(summary) or (summary.path if summary.format == "onnx" else "")
+    return load_graph(path) if path else None
+
+
 def require_graph(path: str | os.PathLike[str]) -> onnx.ModelProto:
     """Return the parsed model; raise ModelError for an .ort file, whose graph only its engine can read."""
     model = load_graph(path)
@@ -302,6 +314,8 @@ def _describe_interface(
     if read_interface is None:
         raise ModelError("ort_needs_engine", path=str(file.path))
     inputs, outputs = read_interface(str(file.path), file.format)
+    if file.format != "ort":
+        inputs = _with_dims(inputs, twin_of(str(file.path)))
     files, sha256 = hashes.stamps((file.path,), data)
     return ModelSummary(
         path=str(file.path),
@@ -314,6 +328,13 @@ def _describe_interface(
         reason=Reason("ort_file") if file.format == "ort" else because("file_of_engine", engine=reader_of(file.format)),
         files=files,
     )
+
+
+def _with_dims(inputs: tuple[Port, ...], twin: str) -> tuple[Port, ...]:
+    """Return inputs with the types and dims of the ONNX twin where their own file names none."""
+    graph = load_graph(twin) if twin else None
+    known = {one.name: one for one in input_ports(graph.graph)} if graph is not None else {}
+    return tuple(known.get(one.name, one) if one.shape is None else one for one in inputs)
 
 
 def _operator(node: onnx.NodeProto) -> str:

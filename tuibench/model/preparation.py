@@ -56,9 +56,6 @@ class RunRefused(Exception):
 
 def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: ModelSummary, path: Path) -> Reference:
     """Write the reference outputs to `path`; if there can be none, return the reason and write no file."""
-    reason = why_none(summary)
-    if reason is not None:
-        return Reference(None, None, None, reason)
     try:
         outputs = run(feed, False)
     except RunRefused as error:
@@ -71,10 +68,10 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
     return Reference(str(path), found.value, choose_tolerance(summary))
 
 
-def why_none(summary: ModelSummary) -> Reason | None:
-    """Return the reason why this model cannot have a reference, or None."""
+def why_none(summary: ModelSummary, twin: str = "") -> Reason | None:
+    """Return the reason why this model cannot have a reference, or None; `twin` is its ONNX file, if it is none."""
     if summary.format not in ("onnx", "ort"):
-        return Reason("no_onnx_twin")
+        return None if twin else Reason("no_onnx_twin")
     if summary.format == "ort":
         return Reason("already_optimized")
     drawn = sorted(_RANDOM.intersection(summary.operators or {}))
@@ -128,6 +125,8 @@ class Order:
     skip_trial: frozenset[str] = frozenset()
     """Points whose trial ended an earlier process: they get their first candidate untried."""
     only: frozenset[str] | None = None
+    twin: str = ""
+    """The ONNX file of the same network, for a model that only its engine reads; '' if there is none."""
 
 
 @dataclass
@@ -200,9 +199,10 @@ class _PointMaker:
         """Return the point with its reference; None if the model refuses these inputs."""
         if self._request.id in self._order.skip_trial:
             return replace(point, reference=Reference(None, None, None, Reason("reference_did_not_end")))
-        if self._owner.summary.format not in ("onnx", "ort"):
+        reason = why_none(self._owner.summary, self._order.twin)
+        if reason is not None and reason.code == "no_onnx_twin":
             # Only its engine can try it, which is the worker's task.
-            return replace(point, reference=Reference(None, None, None, why_none(self._owner.summary)))
+            return replace(point, reference=Reference(None, None, None, reason))
         if not (self._search.needs_trial or self._order.reference):
             return replace(point, reference=_UNCHECKED)
         self._owner.emit("candidate", point)
@@ -219,7 +219,7 @@ class _PointMaker:
     def _reference(self, point: Point, feed: Feed, outputs: Mapping[str, Any]) -> Reference:
         if not self._order.reference:
             return _UNCHECKED
-        reason = why_none(self._owner.summary)
+        reason = why_none(self._owner.summary, self._order.twin)
         if reason is not None:
             return Reference(None, None, None, reason)
         # An unoptimized run can be many times slower: report first that the model itself ran.

@@ -10,13 +10,14 @@ from typing import Any
 
 from tuibench.core.engine import reader_of, split_id
 from tuibench.core.errors import ModelError
+from tuibench.core.model import ModelSummary
 from tuibench.core.reason import because
 from tuibench.engines import factory
 from tuibench.engines.error_words import engine_reason
 from tuibench.engines.onnxruntime import OnnxRuntimeSession, open_session
 from tuibench.engines.protocol import LoadSettings, run_once
 from tuibench.model.inputs import RAW_BYTES
-from tuibench.model.inspection import Interface
+from tuibench.model.inspection import Interface, find_twin
 from tuibench.model.preparation import RunRefused
 from tuibench.worker.interface import ask_interface
 
@@ -47,6 +48,26 @@ class ReferenceRun:
         if isinstance(found, RunRefused):
             raise found
         return found
+
+
+class TwinRun(ReferenceRun):
+    """ONNX Runtime for the ONNX twin of another file, with the outputs under the names of that file."""
+
+    def __init__(self, path: str, work_dir: str, summary: ModelSummary) -> None:
+        super().__init__(path, work_dir)
+        self._named = [port.name for port in summary.outputs]
+
+    def run(self, feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
+        """Return the outputs for one feed; a file that names none has numbered ones."""
+        values = list(super().run(feed, optimize).values())
+        names = self._named if len(self._named) == len(values) else [f"output{at}" for at in range(len(values))]
+        return dict(zip(names, values, strict=True))
+
+
+def make_trial(summary: ModelSummary, work_dir: str) -> ReferenceRun:
+    """Return the run of a model, or of its ONNX twin."""
+    twin = find_twin(summary)
+    return TwinRun(twin, work_dir, summary) if twin else ReferenceRun(summary.path, work_dir)
 
 
 class TracedRun:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tuibench.core.cell import Check
-from tuibench.core.engine import install_command
+from tuibench.core.engine import install_command, split_id
 from tuibench.core.errors import EngineError
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import PROFILED
@@ -20,6 +20,8 @@ from tuibench.services.runs import RunOptions
 from tuibench.services.settings import Settings
 
 _MODEL = "sample:tiny"
+_OTHER_MODELS = {"torch": str(Path(__file__).resolve().parents[1] / "data" / "samples" / "tiny.pt")}
+"""Files for engines that do not read ONNX; the ONNX file beside each is the same network."""
 _AGREES = "agrees"
 _POLL_S = 0.05
 
@@ -36,7 +38,13 @@ class ProbeAnswer:
 def probe(services: Services, engine_id: str, stop: StopSwitch) -> ProbeAnswer:
     """Measure a small model once with an engine; raise EngineError unless its outputs agree."""
     request = BenchmarkRequest(
-        (_MODEL,), engines=engine_id, scenarios=PROFILED, cores="1", executions=1, time_s=0.05, warmup_s=0.05
+        (_OTHER_MODELS.get(split_id(engine_id)[0], _MODEL),),
+        engines=engine_id,
+        scenarios=PROFILED,
+        cores="1",
+        executions=1,
+        time_s=0.05,
+        warmup_s=0.05,
     )
     spec, _ = to_spec(request, services.machine.topology())
     active, _ = services.runs.start(spec, RunOptions(save=False, share_host=True))
