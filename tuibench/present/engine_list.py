@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from tuibench.core.engine import REGISTRY
 from tuibench.core.engine_state import (
     AVAILABLE,
     BESIDE,
@@ -24,7 +25,7 @@ from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.present.error.engine import TERMS, licence_words
 from tuibench.present.reason import reason_words
-from tuibench.present.table import NONE, Column, as_text, table_lines
+from tuibench.present.table import NONE, Column, as_text, table_lines, wrap_lines
 
 SCHEMA = 1
 _STATES = {
@@ -71,7 +72,9 @@ def engine_table(engines: Sequence[EngineState], width: int | None, ascii_only: 
     """Return the list of engines with the commands that install those that are missing."""
     lines = table_lines(COLUMNS, engines, width)
     commands = [one.command for one in engines if one.command and one.state != IMPOSSIBLE]
-    return as_text([*lines, *(["", *commands] if commands else [])], ascii_only)
+    others = [f"{one.name}@RELEASE from {one.lowest_release}" for one in REGISTRY.values() if one.lowest_release]
+    further = f"Other releases can be installed beside: {', '.join(others)}."
+    return as_text([*lines, "", *commands, *wrap_lines([further], width)], ascii_only)
 
 
 def engines_json(engines: Sequence[EngineState]) -> str:

@@ -211,9 +211,10 @@ class Engines:
 
     def test(self, engine_id: str, stop: StopSwitch | None = None) -> ProbeAnswer:
         """Run a small model with an engine and compare it with ONNX Runtime; raise EngineError if they differ."""
-        self._services.machine.check_engines([engine_id])
+        spelled = engine.spell_id(engine_id)
+        self._services.machine.check_engines([spelled])
         with _switch(stop) as switch:
-            return probe(self._services, engine_id, switch)
+            return probe(self._services, spelled, switch)
 
     def contract(self, engine_id: str, stop: StopSwitch | None = None) -> dict[str, Reason | None]:
         """Return each check of an engine in tuibench's own interpreter, and why it failed; a child runs them."""
