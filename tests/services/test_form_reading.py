@@ -77,7 +77,7 @@ def test_all_errors_appear_at_once_beside_fields() -> None:
         *("time_s", "warmup_s", "name", "flags"),
     }
     assert errors["cores"].startswith("takes 1 to 8 (physical cores usable here), not '99'")
-    assert "sync or async" in errors["scenarios"]
+    assert "sync, async or elastic" in errors["scenarios"]
     assert errors["dim:seq"].startswith("takes 0 to ")
     assert not any("-ncores" in words or "\n" in words for words in errors.values())
 

@@ -161,10 +161,11 @@ def test_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) ->
     assert watch(run).look().log == (
         "11:06:40  the run starts: pid 77",
         "11:06:42  inspecting m.onnx",
-        "11:06:42  Pinning: core, CPU 0-3,8, each engine thread on one CPU (-pin none|core)",
+        "11:06:42  Pinning: core, CPU 0-3,8, each engine thread on one CPU (-pin none|numa|core)",
         "11:06:42  Engine: fake 1.5, threads 1,2, ISA avx2",
         "11:06:42  Model /models/m.onnx: 1.00 kB",
         "11:06:42  Plan: 2 cells, about 7.8 s, at most 20 s",
+        "11:06:42  Measuring: sync (single_stream) · batch 1 · 1,2 cores",
         "11:07:42  round 1",
         "11:07:42  sync, 2 cores, batch 1: refused in load: no operator \\e[31m",
         "12:07:42  sync, 1 core, batch 1: 2.00 ms, grade A (±0.1 % after 3 executions)",

@@ -93,7 +93,7 @@ class DeepSparseEngine:
         library, cpu = import_library()
         scheduler = setting.scheduler or ("single_stream" if setting.one_at_a_time else "multi_stream")
         # Elastic requests are distributed over as many streams as there are NUMA nodes, which the library counts.
-        streams = {"single_stream": 1, "elastic": 0}.get(scheduler, setting.streams)
+        streams = {"single_stream": 1, "multi_stream": setting.streams}.get(scheduler, 0)
         before = _count_threads()
         try:
             network = library.deepsparse_engine(setting.model_path, 1, setting.threads, streams, scheduler, None, None)
