@@ -47,6 +47,9 @@ class Recipe:
     machine: str = ""
     """The only processor architecture of its packages; '' if the index decides."""
 
+    further_index: str = ""
+    """Address of an index that has packages which pip's own lacks; it is asked besides, because files are pinned."""
+
     @property
     def is_pinned(self) -> bool:
         """Return whether every package has hashes."""
@@ -180,9 +183,10 @@ _NAMED: dict[str, Recipe] = {
             "torch@2.13.0+cpu",
             _pinned(_TORCH),
             ("3.11",),
-            size_bytes=980 * _MB,
+            size_bytes=921 * _MB,
             download_bytes=249 * _MB,
             machine="x86_64",
+            further_index="https://download.pytorch.org/whl/cpu",
         ),
     )
 }

@@ -61,7 +61,7 @@ def size_of(engine: EngineState) -> str:
 
 COLUMNS: tuple[Column[EngineState], ...] = (
     Column("id", "engine", 18, lambda one: show(one.id, 60), head="ENGINE"),
-    Column("release", "release", 8, lambda one: show(one.release, 20) or NONE, head="RELEASE"),
+    Column("release", "release", 10, lambda one: show(one.release, 20) or NONE, head="RELEASE"),
     Column("python", "Python", 7, lambda one: show(one.python, 20) or NONE, head="PYTHON", rank=2),
     Column("size", "size", 8, size_of, right=True, head="SIZE", rank=1),
     Column("state", "state", 20, state_of, least=20, head="STATE", grow=True, wide=60),

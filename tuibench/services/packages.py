@@ -110,6 +110,8 @@ class Installer:
     def _source(self) -> list[str]:
         if self._order.wheels:
             return ["--no-index", "--find-links", os.path.abspath(os.path.expanduser(self._order.wheels))]
+        if self._recipe.further_index:
+            return ["--extra-index-url", self._order.index_url or self._recipe.further_index]
         return ["--index-url", self._order.index_url] if self._order.index_url else []
 
     def _run(self, command: Sequence[str], hear: Hear) -> tuple[int, list[str]]:
