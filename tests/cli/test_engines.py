@@ -54,6 +54,14 @@ def test_removal_asks_first_and_names_the_run_that_uses_the_engine(keeper: Shell
     assert missing.code == 4 and f"tuibench engines install {ENGINE}" in missing.err
 
 
+def test_run_with_a_damaged_engine_names_the_command_that_mends_it(shell: Shell, engine: Path) -> None:
+    (engine / "venv" / "bin" / "python").unlink()
+    done = shell.benchmark("sample:tiny", "-e", ENGINE)
+    assert done.code == 4 and "its interpreter is gone" in done.err
+    assert f"tuibench engines install {ENGINE}" in done.err
+    assert any(line.startswith(ENGINE) and "damaged" in line for line in shell.run("engines").lines)
+
+
 def test_test_prints_the_difference_of_one_engine(shell: Shell, engine: Path) -> None:
     done = shell.run("engines", "test", ENGINE)
     assert done.code == 0 and done.out.startswith(f"{ENGINE}: agrees with ONNX Runtime")

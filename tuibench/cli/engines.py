@@ -111,7 +111,7 @@ def _accepted(args: argparse.Namespace, services: Services) -> InstallOrder:
             raise UsageError("licence_not_accepted", engine=state.id, licence=state.licence) from error
         if not accepts:
             raise EngineError("licence_declined", engine=state.id)
-    return InstallOrder(args.id, accepts, args.python or "", getattr(args, "wheels", None) or "", args.index_url or "")
+    return InstallOrder(state.id, accepts, args.python or "", getattr(args, "wheels", None) or "", args.index_url or "")
 
 
 @contextmanager

@@ -80,7 +80,8 @@ def require_interpreters(root: Path, engine_ids: Iterable[str]) -> dict[str, str
         if not is_apart(engine_id):
             continue
         if find_installation(root, engine_id) is None:
-            raise EngineError("engine_apart_missing", engine=engine_id, command=install_command(engine_id))
+            code = "engine_apart_damaged" if place_of(root, engine_id).exists() else "engine_apart_missing"
+            raise EngineError(code, engine=engine_id, command=install_command(engine_id))
         interpreters[engine_id] = str(interpreter_of(root, engine_id))
     return interpreters
 

@@ -57,7 +57,7 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
     ),
     "python_unfit": (
         "{engine} needs Python {pythons:or}; --python is {version}",
-        _INSTALL + " without --python finds one",
+        "leave --python out, and one is found",
     ),
     "no_fitting_python": (
         "{engine} needs Python {pythons:or}, and none was found on PATH, in pyenv or in uv",
