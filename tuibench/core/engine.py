@@ -116,6 +116,7 @@ REGISTRY: dict[str, EngineEntry] = {
             "executor",
             package="intel-extension-for-transformers",
             module="tuibench.engines.executor",
+            layer_timer="tuibench.model.profile.executor",
             own_release="1.4.2",
             model_form=ModelForm(SYMBOLIC),
         ),

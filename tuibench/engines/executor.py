@@ -103,6 +103,8 @@ class ExecutorEngine:
             version = metadata.version(_DISTRIBUTION)
         except metadata.PackageNotFoundError as error:
             raise ImportError(f"No package metadata was found for {_DISTRIBUTION}") from error
+        for name in [name for name in os.environ if name.startswith(_OWN_VARIABLES)]:
+            del os.environ[name]
         import_compiler()
         return version
 
@@ -141,8 +143,6 @@ def choose_cast(setting: LoadSettings) -> str:
 
 def import_compiler() -> Any:
     """Import the compiler below empty parents: the package's own import would need torch and transformers."""
-    for name in [name for name in os.environ if name.startswith(_OWN_VARIABLES)]:
-        del os.environ[name]
     package = Path(sysconfig.get_paths()["platlib"], _PACKAGE)
     for name, place in ((_PACKAGE, package), (f"{_PACKAGE}.transformers", package / "transformers")):
         if name not in sys.modules:
@@ -228,9 +228,13 @@ class ExecutorSession:
         pinned = "core" if _pins(self._setting) else "none"
         return ReadBack("bf16" if reduced else "f32", None, 1, pinned, details)
 
+    def release(self) -> None:
+        """Free the graph, which then writes its trace if it was profiled; calls that are bound keep it alive."""
+        self._keep = self._run = None
+
     def close(self) -> None:
         """Free the graph and remove the directory of its files."""
-        self._keep = self._run = None
+        self.release()
         if os.path.isdir(self._place):
             os.chdir(self._setting.work_dir)
             shutil.rmtree(self._place, ignore_errors=True)

@@ -62,12 +62,13 @@ class DeepSparseTimer:
             for path in work.glob(f"{_COPY}*"):
                 path.unlink(missing_ok=True)
         layers = [Layer(one["name"], tuple(one["tensors"]), float(one["us"])) for one in found["layers"]]
-        return _to_run(order, whole, found, map_layers(Flat(model.graph), changed, layers, whole["supported"] == 1))
+        return to_run(order, whole, found, map_layers(Flat(model.graph), changed, layers, whole["supported"] == 1))
 
 
-def _to_run(
+def to_run(
     order: LayerOrder, whole: Mapping[str, Any], found: Mapping[str, Any], rows: Sequence[KernelRow]
 ) -> LayerRun:
+    """Return the answer for an order, from the whole's times, the profiled ones and the rows."""
     share = whole["supported"]
     return LayerRun(
         rows=tuple(rows),
@@ -84,7 +85,9 @@ def _to_run(
         engine_version=whole["version"],
         threads=whole["threads"],
         cpus=order.cpus,
-        notes=(because("operators_supported", engine="deepsparse", share=share),) if share < 1 else (),
+        notes=(because("operators_supported", engine="deepsparse", share=share),)
+        if share is not None and share < 1
+        else (),
         precision="f32",
     )
 
@@ -97,6 +100,8 @@ class Layer:
     tensors: tuple[str, ...]
     """Outputs of the nodes of its copy that it computes, as far as it tells."""
     us: float
+    own_kernel: str = ""
+    """The kernel, if the name does not tell it."""
 
     @property
     def is_handed(self) -> bool:
@@ -105,18 +110,23 @@ class Layer:
 
     @property
     def kernel(self) -> str:
-        """Its name without its number."""
-        return re.sub(r"_\d+$", "", self.name)
+        """Its kernel, or its name without its number."""
+        return self.own_kernel or re.sub(r"_\d+$", "", self.name)
 
 
-def map_layers(original: Flat, copy: Flat, layers: Sequence[Layer], is_whole: bool) -> list[KernelRow]:
-    """Return rows with each node of the model in exactly one; `is_whole` means that ONNX Runtime runs no node."""
+def map_layers(
+    original: Flat, copy: Flat, layers: Sequence[Layer], is_whole: bool, *, to_reader: bool = False
+) -> list[KernelRow]:
+    """Return rows with each node of the model in exactly one; `is_whole` means that ONNX Runtime runs no node.
+
+    `to_reader` gives a node without a layer to the first one that needs its output: layers name their last node only.
+    """
     rows = _Rows(original, len(layers))
     origin = _origins(original, copy)
     for at, layer in enumerate(layers):
         rows.claim(at, sorted({origin[tensor] for tensor in layer.tensors if tensor in origin}))
     handed = [at for at, layer in enumerate(layers) if layer.is_handed]
-    rows.spread(handed[1:-1] if is_whole else handed)
+    rows.spread(handed[1:-1] if is_whole else handed, to_reader)
     return rows.build(layers)
 
 
@@ -155,7 +165,7 @@ class _Rows:
         self._joined = [first if row == last else row for row in self._joined]
         self._row = [first if row == last else row for row in self._row]
 
-    def spread(self, handed: Sequence[int]) -> None:
+    def spread(self, handed: Sequence[int], to_reader: bool) -> None:
         """Give each other moving node to the layer of ONNX Runtime in its place, else to the layer before or behind it.
 
         Nodes of subgraphs belong to the row of the node around them.
@@ -168,6 +178,8 @@ class _Rows:
             fitting = [layer for layer in handed if before < layer < behind[number]]
             last = len(self._joined) - 1
             chosen = fitting[0] if fitting else before if before >= 0 else min(behind[number], last)
+            if to_reader and behind[number] <= last:
+                chosen = behind[number]
             self._row[number] = self._joined[chosen]
         for number in range(len(self._row)):
             above = self._original.parent(number)
