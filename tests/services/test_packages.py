@@ -10,8 +10,12 @@ import pytest
 
 from tuibench.core.engine_state import InstallOrder
 from tuibench.core.errors import TuibenchError
+from tuibench.engines.recipes import find_recipe
+from tuibench.present.error.words import hint_words
+from tuibench.runs.task import StopSwitch
+from tuibench.services.engines import _no_wheel
 from tuibench.services.interpreters import ask_interpreter, find_interpreters
-from tuibench.services.packages import NoSuchWheel, read_failure
+from tuibench.services.packages import Installer, NoSuchWheel, read_failure
 
 ORDER = InstallOrder("onnxruntime@1.27.0")
 SERIES = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -90,3 +94,12 @@ def test_uv_and_pyenv_are_searched(tmp_path: Path) -> None:
         path.chmod(0o700)
     environ = {"PATH": "", "PYENV_ROOT": str(tmp_path / "pyenv"), "UV_PYTHON_INSTALL_DIR": str(tmp_path / "uv")}
     assert [one.version for one in find_interpreters("9.9", environ)] == ["9.9.0", "9.9.1"]
+
+
+def test_missing_build_for_cpus_is_not_replaced_by_the_one_that_needs_cuda(tmp_path: Path) -> None:
+    recipe = find_recipe("torch")
+    assert recipe is not None and recipe.is_special_build
+    error = _no_wheel(recipe, InstallOrder(recipe.id), NoSuchWheel("torch", ("2.13.0",)), ["3.11"])
+    assert error.reason.code == "build_missing" and "--index-url" in hint_words(error)
+    order = InstallOrder(recipe.id, index_url="https://mirror.example/simple")
+    assert Installer(order, recipe, StopSwitch(), tmp_path, 0)._source() == ["--extra-index-url", order.index_url]

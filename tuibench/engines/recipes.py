@@ -47,8 +47,10 @@ class Recipe:
     machine: str = ""
     """The only processor architecture of its packages; '' if the index decides."""
 
-    further_index: str = ""
-    """Address of an index that has packages which pip's own lacks; it is asked besides, because files are pinned."""
+    @property
+    def is_special_build(self) -> bool:
+        """Return whether the release is one build of several, such as that for CPUs, which not every index has."""
+        return "+" in self.id
 
     @property
     def is_pinned(self) -> bool:
@@ -186,7 +188,6 @@ _NAMED: dict[str, Recipe] = {
             size_bytes=921 * _MB,
             download_bytes=249 * _MB,
             machine="x86_64",
-            further_index="https://download.pytorch.org/whl/cpu",
         ),
     )
 }

@@ -388,6 +388,8 @@ def _no_wheel(recipe: Recipe, order: InstallOrder, missing: NoSuchWheel | None, 
     package = missing.package if missing is not None else name
     if order.wheels:
         return EngineError("wheel_missing", engine=recipe.id, package=package, path=order.wheels, pythons=list(tried))
+    if recipe.is_special_build and package == name:
+        return EngineError("build_missing", engine=name, release=release)
     known = missing.releases if missing is not None else ()
     if package != name or release in known or not known:
         return EngineError("no_wheel_for_python", engine=recipe.id, package=package, pythons=list(tried))

@@ -110,9 +110,9 @@ class Installer:
     def _source(self) -> list[str]:
         if self._order.wheels:
             return ["--no-index", "--find-links", os.path.abspath(os.path.expanduser(self._order.wheels))]
-        if self._recipe.further_index:
-            return ["--extra-index-url", self._order.index_url or self._recipe.further_index]
-        return ["--index-url", self._order.index_url] if self._order.index_url else []
+        # An index of a special build has none of the other packages. All files are pinned, so any index may be asked.
+        flag = "--extra-index-url" if self._recipe.is_special_build else "--index-url"
+        return [flag, self._order.index_url] if self._order.index_url else []
 
     def _run(self, command: Sequence[str], hear: Hear) -> tuple[int, list[str]]:
         """Run a command in its own process group; return its exit code and its last lines."""

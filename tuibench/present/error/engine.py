@@ -69,6 +69,10 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
         "the index has no {engine} {release:40} for this machine",
         "the newest for Python {pythons:or}: {known}",
     ),
+    "build_missing": (
+        "the index has no build {release} of {engine}, and others need CUDA",
+        "tuibench engines install {engine} --index-url URL asks an index that has it, --wheels DIR a directory",
+    ),
     "no_wheel_for_python": (
         "{engine}: the index has no fitting wheel of {package:60} for Python {pythons:or}",
         "tuibench engines install {engine} --index-url URL asks another index",
