@@ -45,6 +45,7 @@ from tuibench.engines.installation import (
 )
 from tuibench.engines.recipes import Recipe, find_recipe
 from tuibench.host.facts import read_versions
+from tuibench.runs.directory import make_private
 from tuibench.runs.task import StopSwitch
 from tuibench.services.background_install import BackgroundInstall
 from tuibench.services.engine_probe import ProbeAnswer, probe, probe_unfinished
@@ -246,7 +247,7 @@ class Engines:
     @contextmanager
     def _alone(self, engine_id: str) -> Iterator[int]:
         """Hold an installation alone; raise EngineBusy if a run uses it or another command changes it."""
-        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.root)
         lock = lock_installation(self.root, engine_id, alone=True)
         if lock is None:
             run = self._user_of(engine_id)
@@ -404,8 +405,9 @@ def _require_room(root: Path, recipe: Recipe) -> None:
 
 
 def _commit(new: Path, place: Path, record: Installation) -> None:
-    """Write the record and give the directory its name."""
+    """Write the record and give the directory its name; a power cut leaves a complete installation, or none."""
     _clear(place)  # half made, or its interpreter is gone
+    os.sync()
     with open(new / RECORD, "w", encoding="utf-8") as handle:
         json.dump(to_plain(record), handle, indent=2)
         handle.flush()

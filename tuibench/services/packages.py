@@ -28,7 +28,9 @@ _SILENCE_S = 300.0
 _LAST = 200
 """Number of lines that are kept to find the cause of a failure."""
 _LOG_CHARS = 1_000_000
-_PIP_OPTIONS = ("--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "20")
+_PIP_OPTIONS = ("--no-input", "--disable-pip-version-check")
+_PIP_DEFAULTS = {"PIP_RETRIES": "1", "PIP_DEFAULT_TIMEOUT": "20"}
+"""Used unless the user has set them: by default pip waits a minute for an index that cannot be reached."""
 
 
 class NoSuchWheel(Exception):
@@ -200,7 +202,7 @@ def _environment() -> dict[str, str]:
     """Return the environment of pip: the user's, without variables that change what is installed, and where."""
     dropped = ("PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE", "PIP_CONSTRAINT")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-    return {**kept, "LC_ALL": "C.UTF-8", "PIP_REQUIRE_VIRTUALENV": "0"}
+    return {**_PIP_DEFAULTS, **kept, "LC_ALL": "C.UTF-8", "PIP_REQUIRE_VIRTUALENV": "0"}
 
 
 def _ignore(_: str) -> None:
