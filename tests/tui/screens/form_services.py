@@ -25,7 +25,7 @@ VALUES = FormValues(model=MODEL, cores="1,2,4,8,16", batches="1,8,32", dims=(("s
 ENGINES = (
     EngineChoice("onnxruntime", True, "1.31.0", "", ("f32",)),
     EngineChoice("openvino", True, "2026.4.0", "", ("f32", "bf16", "f16")),
-    EngineChoice("torch", False, "", "pip install 'tuibench[torch]'"),
+    EngineChoice("attic", False, "", "pip install 'tuibench[attic]'"),
 )
 
 

@@ -181,7 +181,7 @@ async def test_space_toggles_installed_engines_only() -> None:
         assert form_of(app).column.values().engines == ("onnxruntime", "openvino")
         await press(pilot, "right", "space")
         assert form_of(app).column.values().engines == ("onnxruntime",)
-        assert "[torch]" in frame(app)
+        assert "[attic]" in frame(app)
         await press(pilot, "left", "space")
         form_of(app).check()
         await settle(pilot)

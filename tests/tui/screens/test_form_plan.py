@@ -37,7 +37,7 @@ def test_fourteen_rows_with_dims_fit_small_terminal() -> None:
 
 def test_missing_engine_shows_install_hint_and_is_disabled() -> None:
     refusals = {choice.key: choice.refusal for choice in choices("engines") if choice.refusal}
-    assert set(refusals) == {"torch"} and "tuibench[torch]" in refusals["torch"]
+    assert set(refusals) == {"attic"} and "tuibench[attic]" in refusals["attic"]
 
 
 def test_missing_engine_with_its_own_interpreter_names_the_key_that_installs_it() -> None:
@@ -47,8 +47,8 @@ def test_missing_engine_with_its_own_interpreter_names_the_key_that_installs_it(
 
 
 def test_selected_engine_can_always_be_deselected() -> None:
-    found = choices("engines", replace(VALUES, engines=("torch", "attic")))
-    assert [choice.key for choice in found] == ["onnxruntime", "openvino", "torch", "attic"]
+    found = choices("engines", replace(VALUES, engines=("attic", "cellar")))
+    assert [choice.key for choice in found] == ["onnxruntime", "openvino", "attic", "cellar"]
     assert not any(choice.refusal for choice in found)
 
 

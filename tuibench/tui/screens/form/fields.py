@@ -10,7 +10,7 @@ from textual.message import Message
 
 from tuibench.core.engine import is_apart
 from tuibench.core.machine import Machine
-from tuibench.core.scenario import DEFAULT
+from tuibench.core.scenario import DEFAULT, names
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.kinds import OneOf
 from tuibench.core.settings.setting import Place, Setting
@@ -77,7 +77,7 @@ def make_rows(values: FormValues, machine: Machine | None, plus_minus: str, inst
     return [
         (_text("model", Place("Model", 40, hint="a path, or sample"), values.model),),
         (_choice("engines", engine_choices(values.engines, machine, install), values.engines, many=True),),
-        (_choice("scenarios", _same(DEFAULT), values.scenarios, many=True),),
+        (_choice("scenarios", _same((*DEFAULT, *names())), values.scenarios, many=True),),
         (text("cores", empty=str(machine.default_cores) if machine else "", hint=usable),),
         (text("batches"),),
         *((dim_field(name, given),) for name, given in values.dims),
