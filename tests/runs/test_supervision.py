@@ -92,6 +92,15 @@ def test_every_kind_of_end_is_a_failure_with_its_reason(
     assert isinstance(run({}), Execution)
 
 
+def test_files_of_an_engine_stay_out_of_the_users_directory(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "users").mkdir()
+    monkeypatch.chdir(tmp_path / "users")
+    assert isinstance(run({"load": "litter"}), Execution)
+    assert os.listdir(tmp_path / "users") == [] and (tmp_path / "litter").exists()
+
+
 def test_megabyte_on_stderr_does_not_block_and_last_line_is_shown(run: Run) -> None:
     failure = run({"first": "stderr"})
     assert isinstance(failure, Failure)

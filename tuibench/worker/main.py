@@ -77,6 +77,7 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     """Pin, set the environment, import the engine, load, check, warm up and measure."""
     reporter.enter("start")
     isolation.pin_process(job.cpus)
+    os.chdir(job.work_dir)  # engines may leave files in the current directory
     asked = job.cell.asked
     engine = factory.make(asked.engine)
     own_queue = job.scenario.has_streams and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
