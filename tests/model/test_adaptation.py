@@ -106,6 +106,33 @@ def test_symbolic_dims_all_have_names(build: Callable[[], Case], tmp_path: Path)
     assert_equal_outputs(case, target)
 
 
+def test_named_copy_has_named_nodes_and_no_weights_as_inputs(tmp_path: Path) -> None:
+    case = make.mlp()
+    case.model.ir_version = 3
+    case.model.graph.node[0].name = "Relu_1"
+    case.model.graph.input.append(make.tensor("w1", [8, 16]))
+    target = adapt(case, NAMED, tmp_path)
+    copy = onnx.load(target)
+    assert [node.name for node in copy.graph.node] == ["Relu_1", "Relu_2", "MatMul_2"]
+    assert [value.name for value in copy.graph.input] == ["x"]
+    assert_equal_outputs(case, target)
+
+
+def test_wrong_dims_of_an_output_are_left_out(tmp_path: Path) -> None:
+    case = make.mlp()
+    case.model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 11
+    target = adapt(case, OLD, tmp_path)
+    copy = onnx.load(target)
+    assert all(not dim.WhichOneof("value") for dim in copy.graph.output[0].type.tensor_type.shape.dim)
+    assert_equal_outputs(case, target)
+
+
+@pytest.mark.parametrize("form", [OLD, NAMED])
+def test_input_that_is_no_tensor_is_refused(form: ModelForm, tmp_path: Path) -> None:
+    with refused(ModelError, "port_not_a_tensor", role="input", name="x", kind="sequence"):
+        adaptation.write_copy(make.sequence().save(tmp_path), form, None, tmp_path / "copy.onnx")
+
+
 def test_identity_of_a_weight_is_folded(tmp_path: Path) -> None:
     nodes = [make.op("Identity", "w", "same"), make.op("Identity", "same", "again"), make.op("Mul", "x again", "y")]
     case = Case(

@@ -23,6 +23,7 @@ from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.runs.task import Cancelled, StopSwitch
 from tuibench.stats.samples import read_samples
 from tuibench.worker.bundle import write_bundle
+from tuibench.worker.job import find_assertion
 
 NEVER_OVER_S = 60.0
 """Execution time of workers that fail earlier: long enough for the failing call on a busy machine."""
@@ -225,3 +226,17 @@ def test_extension_reaches_the_current_execution(run: Run) -> None:
 
     with pytest.raises(OutOfTime):
         run({}, bounds=bounds, listen=cut, timed_s=NEVER_OVER_S)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("F20261120 12:56:19.322582  5572 gather.cpp:98] Not support gather", "Not support gather"),
+        ("Assertion at ./planner.hpp:120", "Assertion at ./planner.hpp:120"),
+        ("W20261120 12:56:19.322582  5572 gather.cpp:98] slow", ""),
+    ],
+)
+def test_line_in_which_a_library_says_why_it_ends_is_found(tmp_path: Path, line: str, meant: str) -> None:
+    log = tmp_path / "worker.log"
+    log.write_text(f"loading\n{line}\n*** Check failure stack trace: ***\n")
+    assert find_assertion(str(log)) == meant

@@ -17,7 +17,8 @@ from typing import Any
 
 from tuibench.core.errors import EngineError
 from tuibench.core.model import Port
-from tuibench.core.reason import Reason, error_text
+from tuibench.core.reason import Reason, because, error_text
+from tuibench.engines.error_words import engine_words
 from tuibench.engines.protocol import (
     BadSetting,
     Bound,
@@ -38,6 +39,8 @@ CAPABILITIES = Capabilities(
     serves_nodes=True,
 )
 _PACKAGE = "deepsparse"
+_NO_NUMBERS = "OSU"
+"""Kinds of arrays that hold strings."""
 
 
 def make() -> DeepSparseEngine:
@@ -156,7 +159,13 @@ class DeepSparseSession:
         missing = [port.name for port in self._inputs if port.name not in feed]
         if missing:
             raise EngineRefusal("input_not_given", name=missing[0])
-        return [np.ascontiguousarray(feed[port.name]) for port in self._inputs]
+        arrays = [np.ascontiguousarray(feed[port.name]) for port in self._inputs]
+        for port, array in zip(self._inputs, arrays, strict=True):
+            if array.dtype.kind in _NO_NUMBERS:
+                raise EngineRefusal(
+                    "unsupported_port_type", engine="deepsparse", role="input", name=port.name, type="string"
+                )
+        return arrays
 
     def _prove(self, arrays: list[Any]) -> list[Any]:
         """Run for the first time, when types and outputs are checked."""
@@ -180,7 +189,10 @@ def require_strides(name: str, array: Any) -> None:
 
 
 def _explain(error: RuntimeError) -> Reason:
-    return error_text(str(error).removeprefix("NM: error: ").strip()[:2000])
+    said = engine_words(error, 2000).removeprefix("NM: error: ").strip()
+    if said.startswith("Dimensionality "):
+        return because("unsupported_rank", engine="deepsparse", role="input", text=said)
+    return error_text(said)
 
 
 def _count_threads() -> int:

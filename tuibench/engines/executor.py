@@ -49,6 +49,8 @@ _CASTS = {"f32": "native", "engine-default": "native", "bf16": "bf16"}
 _BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 _DTYPES = {1: "float32", 2: "uint8", 3: "int8", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64"}
 """Element types by their number in an ONNX file."""
+_OTHER_DTYPES = {8: "string", 16: "bfloat16"}
+"""Types that its compiler does not know, or that end the process."""
 _WEIGHTS = {"fp32": "float32", "bf16": "bfloat16", "s8": "int8", "u8": "uint8"}
 
 _OPERATORS = frozenset(
@@ -119,6 +121,7 @@ class ExecutorEngine:
         model, _ = compiler.Loader()(path)
         inputs, outputs = read_ports(model.graph)
         require_known((node.op_type for node in model.graph.node), _OPERATORS)
+        require_taken(inputs, outputs)
         try:
             with compiler.autocast(cast):
                 graph = compiler.compile(model)
@@ -159,6 +162,16 @@ def require_known(operators: Iterable[str], known: Set[str]) -> None:
         raise EngineRefusal("operators_missing", engine="executor", ops=missing)
 
 
+def require_taken(inputs: Iterable[Port], outputs: Iterable[Port]) -> None:
+    """Raise EngineRefusal for the first input or output that it does not take."""
+    for role, ports in (("input", inputs), ("output", outputs)):
+        for name, dtype, dims in ((port.name, port.dtype, port.shape) for port in ports):
+            if dtype not in _DTYPES.values():
+                raise EngineRefusal("unsupported_port_type", engine="executor", role=role, name=name, type=dtype)
+            if role == "output" and dims == ():
+                raise EngineRefusal("unsupported_rank", engine="executor", role=role, text=f"'{name}' has none")
+
+
 def read_ports(graph: Any) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
     """Return the inputs that must be fed and the outputs of an ONNX graph."""
     held = {tensor.name for tensor in graph.initializer}
@@ -169,7 +182,9 @@ def read_ports(graph: Any) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
 def _port(value: Any) -> Port:
     tensor = value.type.tensor_type
     dims = tuple(dim.dim_param or (dim.dim_value if dim.HasField("dim_value") else None) for dim in tensor.shape.dim)
-    return Port(value.name, "tensor", _DTYPES.get(tensor.elem_type, "unknown"), dims, None)
+    shape = dims if tensor.HasField("shape") else None
+    names = _DTYPES | _OTHER_DTYPES
+    return Port(value.name, "tensor", names.get(tensor.elem_type, f"number {tensor.elem_type}"), shape, None)
 
 
 def _pins(setting: LoadSettings) -> bool:

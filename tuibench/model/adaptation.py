@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +37,31 @@ def write_copy(path: str, form: ModelForm, bundle: str | None, target: Path) -> 
     file = locate(path)
     model = require_graph(path)
     check_external(model, file.path)
+    _require_tensors(model.graph)
     if model.functions:
         _replace_calls(model, inliner.inline_local_functions(_without_weights(model)))
     if form.dims == FIXED:
         _fix_dims(model, read_shapes(bundle))
     else:
+        _drop_weight_inputs(model)
         _name_dims(model)
         _fold_identities(model.graph)
+        _name_nodes(model.graph)
     if form.highest_opset is not None:
         _lower_opset(model, form.highest_opset)
     if form.highest_ir is not None:
         model.ir_version = min(model.ir_version, form.highest_ir)
     _settle_weights(model, file.path, target)
     target.write_bytes(model.SerializeToString())
+
+
+def _require_tensors(graph: onnx.GraphProto) -> None:
+    """Raise ModelError for an input or output that is no tensor: an engine that needs a copy may die of it."""
+    for role, values in (("input", graph.input), ("output", graph.output)):
+        for value in values:
+            kind = value.type.WhichOneof("value") or "tensor_type"
+            if kind != "tensor_type":
+                raise ModelError("port_not_a_tensor", role=role, name=text(value.name), kind=kind.partition("_")[0])
 
 
 def read_shapes(bundle: str | None) -> Shapes:
@@ -58,35 +71,39 @@ def read_shapes(bundle: str | None) -> Shapes:
 
 
 def _fix_dims(model: onnx.ModelProto, shapes: Shapes) -> None:
-    """Give each input the shape of its sample, and each name of a dim its number wherever it stands."""
-    graph, numbers = model.graph, dict[str, int]()
-    for value in graph.input:
-        tensor, shape = value.type.tensor_type, shapes.get(text(value.name))
-        if shape is None or not value.type.HasField("tensor_type"):
+    """Give each input the shape of its sample; the engine infers all others from them.
+
+    Declared dims of outputs are left out, too: exporters write those of the input that they traced.
+    """
+    for value in model.graph.input:
+        shape = shapes.get(text(value.name))
+        if shape is None:
             continue
-        for dim, size in zip(tensor.shape.dim, shape, strict=False):
-            if dim.dim_param:
-                numbers.setdefault(text(dim.dim_param), size)
+        tensor = value.type.tensor_type
         tensor.shape.Clear()
         tensor.shape.SetInParent()
         for size in shape:
             tensor.shape.dim.add().dim_value = size
-    # The engine infers them again from the fixed inputs.
-    del graph.value_info[:]
-    for value in graph.output:
+    del model.graph.value_info[:]
+    for value in model.graph.output:
         for dim in value.type.tensor_type.shape.dim:
-            if text(dim.dim_param) in numbers:
-                dim.dim_value = numbers[text(dim.dim_param)]
+            dim.Clear()
+
+
+def _drop_weight_inputs(model: onnx.ModelProto) -> None:
+    """Remove the inputs that are weights, as IR 3 has them, because the engine wants values for them."""
+    held = {weight.name for weight in model.graph.initializer}
+    fed = [value for value in model.graph.input if value.name not in held]
+    del model.graph.input[:]
+    model.graph.input.extend(fed)
+    model.ir_version = max(model.ir_version, 4)
 
 
 def _name_dims(model: onnx.ModelProto) -> None:
     """Give a name to every dim of the inputs and outputs that is a number or unknown."""
     graph = model.graph
-    held = {weight.name for weight in graph.initializer}
     for role, values in (("input", graph.input), ("output", graph.output)):
         for at, value in enumerate(values):
-            if value.name in held:
-                continue
             for axis, dim in enumerate(value.type.tensor_type.shape.dim):
                 if not dim.dim_param:
                     dim.dim_param = f"{role}{at}_{axis}"
@@ -112,6 +129,17 @@ def _fold_identities(graph: onnx.GraphProto) -> None:
         for node in body.node:
             node.input[:] = [read.get(name, name) for name in node.input]
     _set_nodes(graph, left)
+
+
+def _name_nodes(graph: onnx.GraphProto) -> None:
+    """Give each node a name of its own, by which the engine finds it."""
+    nodes = [node for body in walk_bodies(graph) for node in body.node]
+    taken, seen = {node.name for node in nodes}, set[str]()
+    for at, node in enumerate(nodes):
+        if not node.name or node.name in seen:
+            node.name = next(name for n in count(at) if (name := f"{node.op_type}_{n}") not in taken)
+            taken.add(node.name)
+        seen.add(node.name)
 
 
 def _lower_opset(model: onnx.ModelProto, highest: int) -> None:

@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from tuibench.core.cell import Execution
 from tuibench.core.errors import signal_name
-from tuibench.core.reason import DIED, KILLED_BY_KERNEL, Failure, Reason, because
+from tuibench.core.reason import DIED, KILLED_BY_KERNEL, Failure, Reason, because, error_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.task import Cancelled, StopSwitch, read_tail
@@ -191,7 +191,9 @@ class Supervision:
             name = signal_name(-code)
             if oom and name == "SIGKILL":
                 return self._failure("memory", Reason(KILLED_BY_KERNEL), name)
-            return self._failure("signal", because(DIED, signal=name, process="the worker"), name)
+            died = because(DIED, signal=name, process="the worker")
+            said = find_assertion(self._job.log_path) if name == "SIGABRT" else ""
+            return self._failure("signal", error_text(said) if said else died, name)
         said = find_assertion(self._job.log_path)
         if code and said:
             engine = self._job.cell.asked.engine

@@ -54,7 +54,8 @@ class Job:
 _HEAD = struct.Struct(">I")
 _LIMIT = 64 << 20
 _MOST_LOG = 1 << 18
-_ASSERTION = re.compile(r"\s*(assert|fatal|received signal)", re.IGNORECASE)
+_ASSERTION = re.compile(r"\s*(?:F\d{4,8} [^]]{1,100}] (?P<logged>.+)|assert|fatal|received signal)", re.IGNORECASE)
+"""A line in which a library says why it ends the process; glog puts time, thread and source before it."""
 
 
 def encode(message: dict[str, Any]) -> bytes:
@@ -118,4 +119,5 @@ def find_assertion(log_path: str) -> str:
             lines = log.read(_MOST_LOG).splitlines()
     except OSError:
         return ""
-    return next((line.strip() for line in lines if _ASSERTION.match(line)), "")
+    found = next((match for line in lines if (match := _ASSERTION.match(line))), None)
+    return (found["logged"] or found.string).strip() if found else ""

@@ -85,6 +85,8 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "{operator} cannot be replaced by the simpler operators that it stands for: {text:200}",
         "export the model with an older opset",
     ),
+    "unsupported_rank": ("{engine} takes no {role} of this number of dims: {text:200}", ""),
+    "port_not_a_tensor": ("the engine takes tensors only; {role} '{name}' is a {kind}", ""),
     "contract_broken": ("{what} is {got:200}, not {wanted:200}", ""),
     "copy_died": ("{model} could not be brought into the form that the engine takes: {why}", ""),
     "engine_apart_damaged": ("{engine} is half installed, or its interpreter is gone", "{command}"),
