@@ -44,7 +44,7 @@ ROOMS = {
     "host/facts": Room(ours=("host", "host/cpu")),
     "host/cpu": Room(ours=("host",), deferred=("cpuinfo",)),
     "host/checkup": Room(ours=("host", "host/facts", "host/cpu"), deferred=("psutil",)),
-    "engines": Room(third=("numpy",), deferred=ENGINES),
+    "engines": Room(third=("numpy",), deferred=(*ENGINES, "transformers")),
     "worker": Room(ours=("stats", "engines", "host/noise"), third=("numpy",)),
     # Foreign bytes: only inside child.py.
     "model": Room(

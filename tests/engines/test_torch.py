@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -16,6 +17,8 @@ import pytest
 
 from tests.build import make_cell, make_job
 from tests.cli.shell import SHORT
+from tests.model import bert
+from tests.model.factory import save
 from tests.refusal import refused
 from tests.runs.child_task import call_here
 from tuibench.cli.main import main
@@ -167,3 +170,51 @@ def test_command_measures_a_file_and_refuses_it_for_other_engines(
     cells = {cell["asked"]["engine"]: cell for cell in json.loads(target.read_text())["tuibench"]["cells"]}
     assert cells["onnxruntime"]["status"] == "failed"
     assert (cells["torch"]["check"]["state"], cells["torch"]["used"]["batch"]) == ("unchecked", 4)
+
+
+def read_safetensors(path: Path) -> dict[str, Any]:
+    """Return the float32 tensors of a file: eight bytes of length, a header as JSON, and the data."""
+    data = path.read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = {name: one for name, one in json.loads(data[8:end]).items() if name != "__metadata__"}
+    ranges = {name: slice(*(end + at for at in one["data_offsets"])) for name, one in header.items()}
+    return {name: np.frombuffer(data[ranges[name]], np.float32).reshape(one["shape"]) for name, one in header.items()}
+
+
+def measure(engines_root: Callable[[str], Path], target: Path, *arguments: str) -> dict[str, Any]:
+    """Return the cells of a run by their engines; the exit code is that of a run without a failure."""
+    link_engines(engines_root("torch"))
+    asks = ("-s", "sync", "-ncores", "1", "-x", str(target), "--no-save")
+    assert main(["benchmark", *arguments, *asks, *SHORT]) == 0
+    return {cell["asked"]["engine"]: cell for cell in json.loads(target.read_text())["tuibench"]["cells"]}
+
+
+def test_directory_with_onnx_and_safetensors_runs_in_both_engines_and_agrees(
+    files: Path, tmp_path: Path, engines_root: Callable[[str], Path]
+) -> None:
+    folder = tmp_path / "both"
+    shutil.copytree(files / "bert", folder)
+    size = bert.Size(layers=2, hidden=32, heads=2, inside=64, words=50, places=64)
+    built = bert.bert(size=size, weights=read_safetensors(folder / "model.safetensors"))
+    save(built, folder / "model.onnx")
+    asks = ("-e", "onnxruntime,torch", "-seq_len", "16", "-b", "2")
+    cells = measure(engines_root, tmp_path / "result.json", str(folder), *asks)
+    for cell in cells.values():
+        assert (cell["check"]["state"], cell["used"]["precision"], cell["used"]["batch"]) == ("agrees", "f32", 2)
+    assert cells["torch"]["check"]["difference"] > 0
+
+
+@pytest.mark.parametrize("name", ["bert", "half", "vit"])
+def test_directory_without_onnx_runs_unchecked_in_float32(
+    files: Path, tmp_path: Path, engines_root: Callable[[str], Path], name: str
+) -> None:
+    cell = measure(engines_root, tmp_path / "result.json", str(files / name), "-e", "torch")["torch"]
+    assert (cell["check"]["state"], cell["used"]["precision"]) == ("unchecked", "f32")
+
+
+def test_identity_of_a_directory_covers_configuration_and_weights(files: Path, python: str) -> None:
+    found = inspect(files / "bert" / "config.json", python)
+    assert [Path(one.path).name for one in found.files] == ["config.json", "model.safetensors"]
+    whole = b"".join((files / "bert" / name).read_bytes() for name in ("config.json", "model.safetensors"))
+    assert found.sha256 == hashlib.sha256(whole).hexdigest()
+    assert [port.name for port in found.inputs] == ["input_ids", "attention_mask", "token_type_ids"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from torch import nn
 
 
@@ -30,6 +31,24 @@ def write_all(folder: Path) -> None:
     torch.jit.save(torch.jit.script(_Harmful()), folder / "harmful.pt")
 
 
+def write_checkpoints(folder: Path) -> None:
+    """Write directories of transformers: a small BERT in two types, one with pickles, one with code of its own."""
+    torch.manual_seed(5)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    config = transformers.BertConfig(vocab_size=50, max_position_embeddings=64, **sizes)
+    bert = transformers.BertForSequenceClassification(config).eval()
+    bert.save_pretrained(folder / "bert")
+    bert.half().save_pretrained(folder / "half")
+    (folder / "pickled").mkdir()
+    config.save_pretrained(folder / "pickled")
+    torch.save(bert.state_dict(), folder / "pickled" / "pytorch_model.bin")
+    bert.save_pretrained(folder / "trusting")
+    config.auto_map = {"AutoModel": "net.Net"}
+    config.save_pretrained(folder / "trusting")
+    picture = {**sizes, "image_size": 32, "patch_size": 8, "num_channels": 3}
+    transformers.ViTForImageClassification(transformers.ViTConfig(**picture)).save_pretrained(folder / "vit")
+
+
 def _quantized() -> Any:
     """Return the network with dynamically quantized products."""
     mlp = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4)).eval()
@@ -47,3 +66,4 @@ class _Harmful(nn.Module):  # type: ignore[misc]
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     write_all(Path(sys.argv[1]))
+    write_checkpoints(Path(sys.argv[1]))

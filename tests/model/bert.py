@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,15 @@ class Size:
 SMALL, TINY = Size(), Size(layers=2, hidden=32, heads=2, inside=64, words=50, places=64)
 
 
-def bert(opset: int = 14, size: Size = SMALL, *, fused: bool = False) -> onnx.ModelProto:
+def bert(
+    opset: int = 14, size: Size = SMALL, *, fused: bool = False, weights: Mapping[str, Any] | None = None
+) -> onnx.ModelProto:
     """Build the classifier with seeded weights, no two alike: the Executor does not take shared ones.
 
-    `fused` writes the attention as the export of torch's fused one, which scales queries and keys.
+    `fused` writes the attention as the export of torch's fused one, which scales queries and keys. `weights` are those
+    of a checkpoint, by their names there.
     """
-    return _Bert(opset, size, fused).build()
+    return _Bert(opset, size, fused, weights or {}).build()
 
 
 def fixed(built: onnx.ModelProto, batch: int, sequence: int) -> onnx.ModelProto:
@@ -87,8 +90,8 @@ def quantized(path: Path, target: Path, size: Size = SMALL, sequence: int = 64) 
 class _Bert:
     """Adds nodes in the order of the export."""
 
-    def __init__(self, opset: int, size: Size, fused: bool) -> None:
-        self._opset, self._size, self._fused = opset, size, fused
+    def __init__(self, opset: int, size: Size, fused: bool, given: Mapping[str, Any]) -> None:
+        self._opset, self._size, self._fused, self._given = opset, size, fused, given
         self._rng = np.random.default_rng(7)
         self._nodes: list[onnx.NodeProto] = []
         self._weights: list[onnx.TensorProto] = []
@@ -117,8 +120,13 @@ class _Bert:
     def _constant(self, value: Any, near: str, kind: Any = np.int64) -> str:
         return self._node("Constant", f"{near.rpartition('/')[0]}/Constant", value=weight("", np.array(value, kind)))
 
-    def _weight(self, name: str, *shape: int, mean: float = 0.0) -> str:
-        values = self._rng.normal(mean, 0.05, shape).astype(np.float32)
+    def _weight(self, name: str, *shape: int, mean: float = 0.0, turned: bool = False) -> str:
+        """Add a weight; a checkpoint holds it transposed if it is `turned`."""
+        values = self._given.get(name)
+        if values is None:
+            values = self._rng.normal(mean, 0.05, shape).astype(np.float32)
+        elif turned:
+            values = values.T.copy()
         self._weights.append(weight(name, values))
         return name
 
@@ -146,7 +154,7 @@ class _Bert:
         }
         x = ""
         for name, (count, ids) in parts.items():
-            table = self._weight(f"bert.embeddings.{name}", count, size.hidden)
+            table = self._weight(f"bert.embeddings.{name}.weight", count, size.hidden)
             rows = self._node("Gather", f"{scope}/{name}/Gather", table, ids)
             x = self._node("Add", f"{scope}/Add", x, rows) if x else rows
         return self._normalize(f"{scope}/LayerNorm", x)
@@ -172,7 +180,7 @@ class _Bert:
 
     def _product(self, scope: str, x: str, inside: int, out: int) -> str:
         name = scope[1:].replace("/", ".")
-        x = self._node("MatMul", f"{scope}/MatMul", x, self._weight(f"{name}.weight", inside, out))
+        x = self._node("MatMul", f"{scope}/MatMul", x, self._weight(f"{name}.weight", inside, out, turned=True))
         return self._node("Add", f"{scope}/Add", self._weight(f"{name}.bias", out), x)
 
     def _linear(self, name: str, x: str, out: int, output: str = "") -> str:

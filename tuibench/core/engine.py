@@ -18,6 +18,8 @@ SYMBOLIC = "symbolic"
 PT2 = "pt2"
 """A program exported by PyTorch."""
 TORCHSCRIPT = "torchscript"
+SAFETENSORS = "safetensors"
+"""A directory with config.json and weights as safetensors; its config.json stands for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ REGISTRY: dict[str, EngineEntry] = {
             package="torch",
             module="tuibench.engines.torch",
             own_release="2.13.0+cpu",
-            formats=(PT2, TORCHSCRIPT),
+            formats=(PT2, TORCHSCRIPT, SAFETENSORS),
         ),
     )
 }

@@ -42,7 +42,7 @@ class ModelSummary:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     format: str = "onnx"
-    """onnx, ort, pt2 or torchscript."""
+    """onnx, ort, pt2, torchscript or safetensors."""
     ir_version: int | None = None
     opsets: dict[str, int] | None = None
     producer: str | None = None

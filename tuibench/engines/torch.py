@@ -1,4 +1,4 @@
-"""PyTorch on the CPU, in an interpreter of its own: exported programs (.pt2) and TorchScript files.
+"""PyTorch on the CPU, in an interpreter of its own: exported programs (.pt2), TorchScript, directories of safetensors.
 
 A TorchScript file carries code, so nothing reads it but a worker or a child that may die. Streams are processes: an
 exported program runs its operators from Python.
@@ -6,13 +6,19 @@ exported program runs its operators from Python.
 
 from __future__ import annotations
 
+import importlib
+import os
 import zipfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
-from tuibench.core.engine import PT2, TORCHSCRIPT
+from tuibench.core.engine import PT2, SAFETENSORS, TORCHSCRIPT
+from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
+from tuibench.engines.checkpoint import CONFIG, checkpoint_files
 from tuibench.engines.error_words import engine_reason
 from tuibench.engines.protocol import (
     BadSetting,
@@ -33,6 +39,8 @@ CAPABILITIES = Capabilities(
     io_classes=("call",),
 )
 PICKLE = "pickle"
+_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK")
+"""Variables that keep transformers from the network."""
 _PRECISIONS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
 _TOKENS = ("ids", "mask", "positions", "labels", "length", "lengths")
 """Ends of names of inputs that take integers; TorchScript does not keep the types of its inputs."""
@@ -49,13 +57,12 @@ class TorchEngine:
     capabilities = CAPABILITIES
 
     def environment(self, setting: LoadSettings) -> dict[str, str]:
-        """Return variables for its OpenMP pool, which pins its threads by itself."""
+        """Return variables for its OpenMP pool, which pins its threads by itself, and against downloads."""
+        offline = dict.fromkeys(_OFFLINE, "1") | {"HF_HOME": os.path.join(setting.work_dir, "hub")}
         if not _pins(setting):
-            return {"OMP_PROC_BIND": "false"}
-        return {
-            "OMP_PROC_BIND": "close",
-            "OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in setting.cpus[: setting.threads]),
-        }
+            return {"OMP_PROC_BIND": "false", **offline}
+        places = ",".join(f"{{{cpu}}}" for cpu in setting.cpus[: setting.threads])
+        return {"OMP_PROC_BIND": "close", "OMP_PLACES": places, **offline}
 
     def start(self) -> str:
         """Import PyTorch and return its version."""
@@ -71,11 +78,13 @@ class TorchEngine:
             takes = [*CAPABILITIES.precisions, "engine-default"]
             raise BadSetting("unsupported_precision", engine="torch", precision=setting.precision, names=takes)
         torch.set_num_threads(setting.threads)
-        kind = read_kind(setting.model_path)
-        if kind not in (PT2, TORCHSCRIPT):
+        opener = _OPENERS.get(_kind_of(setting.model_path))
+        if opener is None:
             raise EngineRefusal("not_a_torch_file", engine="torch")
         try:
-            return _open_exported(torch, setting) if kind == PT2 else _open_script(torch, setting)
+            return opener(torch, setting)
+        except ModelError as error:
+            raise EngineRefusal.from_reason(error.reason) from error
         except EngineRefusal:
             raise
         except Exception as error:  # its loaders raise any type for a file that they cannot read
@@ -99,6 +108,10 @@ def read_kind(path: str) -> str:
     return PICKLE if any(name.endswith("data.pkl") for name in names) else ""
 
 
+def _kind_of(path: str) -> str:
+    return SAFETENSORS if os.path.basename(path) == CONFIG else read_kind(path)
+
+
 def _open_exported(torch: Any, setting: LoadSettings) -> TorchSession:
     program = torch.export.load(setting.model_path)
     signature = program.graph_signature
@@ -116,6 +129,46 @@ def _open_script(torch: Any, setting: LoadSettings) -> TorchSession:
     if setting.optimize:
         module = torch.jit.freeze(module)
     return TorchSession(torch, module, inputs, [], types, setting)
+
+
+def _open_checkpoint(torch: Any, setting: LoadSettings) -> TorchSession:
+    config_path, *_ = checkpoint_files(Path(setting.model_path))
+    try:
+        transformers = importlib.import_module("transformers")
+    except ImportError as error:
+        raise EngineRefusal("transformers_missing", text=str(error)) from error
+    folder = str(config_path.parent)
+    config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    config.use_cache = False
+    kind = getattr(transformers, str((config.architectures or [""])[0]), transformers.AutoModel)
+    # Its name changed with release 5.
+    name = "dtype" if int(transformers.__version__.partition(".")[0]) >= 5 else "torch_dtype"
+    dtype = {name: torch.float32 if setting.precision == "f32" else "auto"}
+    module = kind.from_pretrained(folder, config=config, local_files_only=True, use_safetensors=True, **dtype).eval()
+    return TorchSession(torch, module, _checkpoint_inputs(module, config), [], _types(module), setting)
+
+
+def _checkpoint_inputs(module: Any, config: Any) -> tuple[Port, ...]:
+    """Return the inputs of a model of transformers: tokens, or a picture."""
+    taken = signature(module.forward).parameters
+    if module.main_input_name == "pixel_values":
+        size = getattr(config, "image_size", None) or 224
+        sides = size if isinstance(size, (list, tuple)) else (size, size)
+        dims = ("batch", getattr(config, "num_channels", 3), *sides)
+        return (Port("pixel_values", "tensor", "float32", dims, None),)
+    if module.main_input_name != "input_ids":
+        raise EngineRefusal("input_unknown", name=str(module.main_input_name))
+    names = ["input_ids", "attention_mask"]
+    names += ["token_type_ids"] if getattr(config, "type_vocab_size", 0) > 1 else []
+    names += ["decoder_input_ids"] if getattr(config, "is_encoder_decoder", False) else []
+    return tuple(Port(name, "tensor", "int64", ("batch", "sequence"), None) for name in names if name in taken)
+
+
+_OPENERS: dict[str, Callable[[Any, LoadSettings], TorchSession]] = {
+    PT2: _open_exported,
+    TORCHSCRIPT: _open_script,
+    SAFETENSORS: _open_checkpoint,
+}
 
 
 def _facts(value: Any) -> tuple[str, tuple[int | str | None, ...] | None]:
@@ -150,6 +203,7 @@ class TorchSession:
         setting: LoadSettings,
     ) -> None:
         self._torch, self._module, self._inputs = torch, module, inputs
+        self._ordered = [port.name for port in inputs]
         self._named, self._types, self._setting = list(named), list(types), setting
         # It lasts as long as the object. Streams are processes, so this thread is the one that calls.
         self._mode = torch.inference_mode()
@@ -169,8 +223,16 @@ class TorchSession:
         """Wrap the samples as tensors once; each call allocates its outputs."""
         if io != "call":
             raise IoUnavailable("no_way_to_pass_inputs")
-        samples = [[self._torch.from_numpy(feed[port.name]) for port in self._inputs] for feed in feeds]
-        calls = tuple(partial(self._module, *sample) for sample in samples)
+        # The programs of a file take their inputs in order; a network of transformers takes any by name.
+        by_name = _kind_of(self._setting.model_path) == SAFETENSORS
+        samples = [
+            {name: self._torch.from_numpy(feed[name]) for name in (feed if by_name else self._ordered)}
+            for feed in feeds
+        ]
+        calls = tuple(
+            partial(self._module, **sample) if by_name else partial(self._module, *sample.values())
+            for sample in samples
+        )
         return Bound(io, calls, partial(self._fetch, calls), (samples,))
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
@@ -193,9 +255,9 @@ class TorchSession:
         self._module = None
 
     def _fetch(self, calls: Sequence[Callable[[], Any]], sample: int) -> dict[str, Any]:
-        values = _tensors(calls[sample]())
-        names = self._named if len(self._named) == len(values) else [f"output{at}" for at in range(len(values))]
-        return {name: value.numpy().copy() for name, value in zip(names, values, strict=True)}
+        values = _named_tensors(calls[sample](), "")
+        names = self._named if len(self._named) == len(values) else list(values)
+        return {name: value.numpy().copy() for name, value in zip(names, values.values(), strict=True)}
 
 
 def _types(module: Any) -> list[str]:
@@ -204,10 +266,12 @@ def _types(module: Any) -> list[str]:
     return sorted({_type_name(value.dtype) for value in found})
 
 
-def _tensors(value: Any) -> list[Any]:
-    """Return the tensors in the nested result of a call."""
+def _named_tensors(value: Any, name: str) -> dict[str, Any]:
+    """Return the tensors in the nested result of a call: by their keys, or numbered."""
     if isinstance(value, dict):
-        return [tensor for one in value.values() for tensor in _tensors(one)]
-    if isinstance(value, (list, tuple)):
-        return [tensor for one in value for tensor in _tensors(one)]
-    return [value] if hasattr(value, "numpy") else []
+        parts = [(f"{name}.{key}" if name else str(key), one) for key, one in value.items()]
+    elif isinstance(value, (list, tuple)):
+        parts = [(f"{name}.{at}" if name else f"output{at}", one) for at, one in enumerate(value)]
+    else:
+        return {name or "output0": value} if hasattr(value, "numpy") else {}
+    return {own: tensor for part, one in parts for own, tensor in _named_tensors(one, part).items()}

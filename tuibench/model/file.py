@@ -12,10 +12,12 @@ from pathlib import Path
 
 import onnx
 
+from tuibench.core.engine import SAFETENSORS
 from tuibench.core.errors import ModelError, name_kind
 from tuibench.core.reason import Reason, because
 from tuibench.core.stored import FileStamp
 from tuibench.core.value import dataclass
+from tuibench.engines.checkpoint import CONFIG, checkpoint_files
 from tuibench.engines.torch import PICKLE, read_kind
 from tuibench.model.graph import text, walk_weights
 
@@ -37,8 +39,10 @@ class ModelFile:
 
     path: Path
     format: str
-    """onnx, ort, pt2 or torchscript."""
+    """onnx, ort, pt2, torchscript or safetensors."""
     file_bytes: int
+    others: tuple[Path, ...] = ()
+    """Files that belong to it as well."""
 
 
 def locate(path: str | os.PathLike[str], *, foreign: bool = False) -> ModelFile:
@@ -47,6 +51,9 @@ def locate(path: str | os.PathLike[str], *, foreign: bool = False) -> ModelFile:
     `foreign` admits the files of PyTorch, which have no ONNX graph.
     """
     asked = Path(path)
+    if foreign and asked.name == CONFIG:
+        files = checkpoint_files(asked)
+        return ModelFile(asked, SAFETENSORS, sum(os.stat(one).st_size for one in files), files[1:])
     target = asked / "model.onnx" if os.path.isdir(asked) else asked
     what = because("model_file" if target == asked else "model_in_directory", path=str(asked))
     file_bytes = regular_size(target, what)

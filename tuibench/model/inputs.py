@@ -49,6 +49,20 @@ class Vocabulary:
     """Sizes that the first weights after an input require, by (input, axis); a negative axis counts from the end."""
 
 
+_TABLES = {
+    "input_ids": "vocab_size",
+    "decoder_input_ids": "vocab_size",
+    "token_type_ids": "type_vocab_size",
+    "position_ids": "max_position_embeddings",
+}
+
+
+def configured_vocabulary(config: Mapping[str, Any]) -> Vocabulary:
+    """Return the sizes of the tables that a configuration of transformers names."""
+    sizes = {name: config.get(key) for name, key in _TABLES.items()}
+    return Vocabulary({name: size for name, size in sizes.items() if isinstance(size, int) and size > 0})
+
+
 def find_vocabulary(model: onnx.ModelProto | None, inputs: tuple[str, ...]) -> Vocabulary:
     """Follow each input through operators that keep its values, to the place where they are looked up."""
     found = Vocabulary()

@@ -316,7 +316,7 @@ def _describe_interface(
     inputs, outputs = read_interface(str(file.path), file.format)
     if file.format != "ort":
         inputs = _with_dims(inputs, twin_of(str(file.path)))
-    files, sha256 = hashes.stamps((file.path,), data)
+    files, sha256 = hashes.stamps((file.path, *file.others), data)
     return ModelSummary(
         path=str(file.path),
         sha256=sha256,

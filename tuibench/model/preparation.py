@@ -13,14 +13,24 @@ import numpy as np
 import onnx
 
 from tuibench.core.dims import Candidate, PointRequest, Search, expand
+from tuibench.core.engine import SAFETENSORS
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point, Reference
 from tuibench.core.reason import ERROR, Failure, Reason, because, error_text
 from tuibench.core.roles import Layout
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
+from tuibench.engines.checkpoint import read_config
 from tuibench.model.feed import FileInputs, read_inputs
-from tuibench.model.inputs import RAW_BYTES, Synthesis, Vocabulary, count_distinct, find_vocabulary, input_facts
+from tuibench.model.inputs import (
+    RAW_BYTES,
+    Synthesis,
+    Vocabulary,
+    configured_vocabulary,
+    count_distinct,
+    find_vocabulary,
+    input_facts,
+)
 from tuibench.worker.bundle import SUBSET_ELEMENTS, Feed, Subset, compare, pick, write_bundle
 
 Run = Callable[[Feed, bool], dict[str, Any]]
@@ -151,6 +161,8 @@ class Preparer:
         vocabulary = Vocabulary()
         if file is None:
             vocabulary = find_vocabulary(self.model, tuple(port.name for port in layout.ports))
+        if file is None and self.summary.format == SAFETENSORS:
+            vocabulary = configured_vocabulary(read_config(Path(self.summary.path)))
         points = []
         for request in requests:
             if self.order.only is None or request.id in self.order.only:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.cell import Cell
-from tuibench.core.engine import FIXED, ModelForm, entry_of
+from tuibench.core.engine import FIXED, SAFETENSORS, ModelForm, entry_of, reads
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.model import Point
 from tuibench.core.record import to_plain
+from tuibench.core.settings.model_token import checkpoint_beside
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.supervision import Bounds
 from tuibench.runs.task import Call, ChildDeath, StopSwitch
@@ -37,7 +38,7 @@ class ModelCopies:
 
     def path_of(self, cell: Cell, point: Point) -> str:
         """Return the file to measure: the user's own, or a copy; raise TuibenchError if none can be made."""
-        original = self._spec.models[cell.model].path
+        original = file_for(cell.asked.engine, self._spec.models[cell.model].path)
         entry = entry_of(cell.asked.engine)
         if entry is None or entry.model_form is None:
             return original
@@ -73,6 +74,14 @@ class ModelCopies:
         except TuibenchError as error:
             return error
         return str(target)
+
+
+def file_for(engine_id: str, path: str) -> str:
+    """Return the file that an engine is given: the model, or the weights beside it if only those are for the engine."""
+    is_onnx = path.endswith((".onnx", ".ort"))
+    if is_onnx and not reads(engine_id, "onnx") and reads(engine_id, SAFETENSORS):
+        return checkpoint_beside(path) or path
+    return path
 
 
 def _digest(text: str) -> str:

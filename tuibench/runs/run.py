@@ -22,7 +22,7 @@ from tuibench.core.spec import BenchmarkSpec, Effort
 from tuibench.engines import factory
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.control import ControlPoller
-from tuibench.runs.copies import ModelCopies
+from tuibench.runs.copies import ModelCopies, file_for
 from tuibench.runs.job import make_job
 from tuibench.runs.journal import Journal, require_room
 from tuibench.runs.preparation import Prepared
@@ -180,7 +180,8 @@ class BenchmarkRun(BaseRun):
         point, name = self._point(cell), cell.asked.engine
         failure = point.failure
         file_format = self._prepared.models[cell.model].format
-        if failure is None and not engine.reads(name, file_format):
+        path = self.spec.models[cell.model].path
+        if failure is None and not engine.reads(name, file_format) and file_for(name, path) == path:
             reader = engine.reader_of(file_format)
             failure = Failure(
                 "refused", "load", because("format_not_read", engine=name, format=file_format, reader=reader)

@@ -14,6 +14,8 @@ from tuibench.core.settings.zoo_cache import find_cached
 from tuibench.core.spec import ModelSource
 from tuibench.core.value import dataclass
 
+CHECKPOINT = "config.json"
+"""The file that stands for a directory of transformers, beside its weights."""
 SAMPLES = {
     "sample": ("cnn.onnx", "a residual CNN for 224x224 images, symbolic batch, a few ms on one core"),
     "sample:text": ("text.onnx", "a two-layer text encoder, symbolic batch and sequence"),
@@ -120,12 +122,26 @@ def _inside(directory: str, token: str) -> str:
     path = os.path.join(directory, "model.onnx")
     if os.path.lexists(path):
         return path
+    config = os.path.join(directory, CHECKPOINT)
+    if os.path.lexists(config):
+        return config
     try:
         others = sorted(name for name in os.listdir(directory) if name.endswith((".onnx", ".ort")))
     except OSError as error:
         raise _MODEL.error("path_failed", token, text=error.strerror or str(error)) from error
     found = os.path.join(token, others[0]) if others else None
     raise ModelError("directory_without_model", path=token, found=found)
+
+
+def checkpoint_beside(path: str) -> str:
+    """Return the configuration of the safetensors beside a model; '' if there are none."""
+    folder = os.path.dirname(path)
+    config = os.path.join(folder, CHECKPOINT)
+    try:
+        found = os.path.isfile(config) and any(name.endswith(".safetensors") for name in os.listdir(folder))
+    except OSError:
+        found = False
+    return config if found else ""
 
 
 def _sample(token: str, sample_dir: Path) -> str:

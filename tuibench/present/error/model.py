@@ -179,7 +179,17 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "{path} is a pickle of PyTorch, which can run any code when it is read",
         "save the model with torch.export.save, or export it to ONNX",
     ),
-    "not_a_torch_file": ("{engine} reads .pt2 files of torch.export and TorchScript files", ""),
+    "not_a_torch_file": ("{engine} reads .pt2 and TorchScript files, and directories with safetensors", ""),
+    "weights_are_pickled": (
+        "the weights in {path} are pickles, which can run any code when they are read",
+        "save them as safetensors: model.save_pretrained(DIRECTORY)",
+    ),
+    "no_safetensors": ("{path} has a configuration and no weights as safetensors", "fetch the model again"),
+    "model_wants_trust": ("{path} brings code of its own, which is never run", "export the model to ONNX"),
+    "config_unreadable": ("{path} is not a configuration of a model: {text}", "fetch the model again"),
+    "file_outside_model": ("{path} is a link that leaves the model's directory", "copy the file into the directory"),
+    "transformers_missing": ("directories need the package transformers beside torch: {text}", ""),
+    "input_unknown": ("no values can be made for the input '{name:60}' of this network", ""),
     "ort_needs_engine": ("{path} is an .ort file, which needs ONNX Runtime", "install onnxruntime"),
     "engine_cannot_read": ("{path}: {why}", ""),
     # Inputs made for a model
