@@ -10,11 +10,12 @@ import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from tuibench.core.errors import TuibenchError
     from tuibench.core.model import ModelSummary, Point
+    from tuibench.engines.protocol import LayerOrder
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -191,26 +192,52 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     """
     from dataclasses import replace
 
-    from tuibench.core.model import Point
-    from tuibench.core.record import from_plain, to_plain
+    from tuibench.core.record import to_plain
     from tuibench.engines import factory
-    from tuibench.engines.protocol import LayerOrder
     from tuibench.host.cpu import read_identity
     from tuibench.host.kernel_files import Tree
 
-    order = LayerOrder(
+    order = _layer_order(request)
+    timer = factory.make_timer(str(request["engine"]))
+    found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
+    return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
+
+
+def _layer_order(request: dict[str, Any]) -> LayerOrder:
+    from tuibench.core.model import Point
+    from tuibench.core.record import from_plain
+    from tuibench.engines.protocol import LayerOrder
+
+    return LayerOrder(
         path=request["path"],
         point=from_plain(Point, request["point"]),
-        cpus=tuple(request["cpus"]),
+        cpus=tuple(request.get("cpus") or request["for_cpus"]),
         threads=int(request["threads"]),
         runs=int(request["runs"]),
         max_s=float(request["max_s"]),
         work_dir=request["run_dir"],
         interpreter=str(request.get("interpreter") or ""),
     )
-    timer = factory.make_timer(str(request["engine"]))
-    found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
-    return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
+
+
+def pruned(request: dict[str, Any], send: Send) -> Any:
+    """Task `pruned` {engine, path, point, for_cpus, threads, runs, max_s, run_dir, interpreter, zeros}: gain by zeros.
+
+    This process is not pinned: the engine's own process compiles on all CPUs and measures on `for_cpus`.
+    Sends {"at": {"zeros"}} before each share of zeros and {"pruned": point} after it.
+    """
+    from tuibench.core.profile import PrunedPoint
+    from tuibench.core.record import to_plain
+    from tuibench.engines import factory
+    from tuibench.engines.protocol import PruningTimer
+    from tuibench.model.profile.pruning import time_all
+
+    timer = cast(PruningTimer, factory.make_timer(str(request["engine"])))
+
+    def say(point: PrunedPoint | None, zeros: float) -> None:
+        send({"at": {"zeros": zeros}} if point is None else {"pruned": to_plain(point)})
+
+    return to_plain(time_all(timer, str(request["engine"]), _layer_order(request), tuple(request["zeros"]), say))
 
 
 def roofline(request: dict[str, Any], send: Send) -> Any:
@@ -302,6 +329,7 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "weights": weights,
     "loss": loss,
     "layers": layers,
+    "pruned": pruned,
     "roofline": roofline,
     "zeros": zeros,
     "what_if": what_if,
@@ -315,6 +343,7 @@ _IMPORTS = {
     "weights": "tuibench.model.loss.change",
     "loss": "tuibench.model.loss.sweep",
     "layers": "tuibench.model.profile.layers",
+    "pruned": "tuibench.model.profile.layers",
     "roofline": "tuibench.model.profile.roofline",
     "zeros": "tuibench.model.profile.roofline",
     "what_if": "tuibench.model.profile.what_if",

@@ -10,7 +10,7 @@ from tuibench.core.errors import UsageError
 from tuibench.present.error.words import message_words
 from tuibench.present.profile.page import settle
 from tuibench.present.profile.shown import Shown
-from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, SUMMARY_TYPES
+from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, PRUNED_TYPES, SUMMARY_TYPES
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_summary_type_is_recognized_in_every_spelling(kind: str, typed: str, mea
 
 
 def test_every_name_in_a_refusal_is_accepted() -> None:
-    for kind, known in (("performance", SUMMARY_TYPES), ("flops", COST_TYPES)):
+    for kind, known in (("performance", (*SUMMARY_TYPES, *PRUNED_TYPES)), ("flops", COST_TYPES)):
         with refused(UsageError, "not_one_of", subject="--summary-type", given="int4", allowed=list(known)):
             settle(kind, Shown(summary="int4"))
         assert [settle(kind, Shown(summary=name)).summary for name in known] == list(known)

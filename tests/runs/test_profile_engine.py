@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.runs.profile_script import LOSSY, MODEL, WHAT_IF, Bench, Scripted, make_profile_spec
+from tests.runs.profile_script import LOSSY, MODEL, WHAT_IF, ZEROS, Bench, Say, Scripted, make_profile_spec
+from tuibench.core.cell import Estimate
 from tuibench.core.errors import ExitCode
+from tuibench.core.profile import IMPOSED, PrunedPoint
 from tuibench.core.reason import because
+from tuibench.core.record import to_plain
 from tuibench.present.reason import reason_words
 
 
@@ -49,3 +53,22 @@ def test_other_engine_gets_only_the_layer_tasks_it_supports(
     profile = replayed.result().profile
     assert profile is not None and profile.performance is not None
     assert profile.performance.engine == "fake" and profile.performance.roofline is None
+
+
+def test_engine_that_pretends_zeros_measures_this_model_with_them(bench: Bench) -> None:
+    points = [PrunedPoint(zeros, Estimate(4.0 - 3 * zeros), {"Conv": 1.0}, 9.0) for zeros in IMPOSED]
+
+    def say_pruned(request: dict[str, Any], say: Say) -> Any:
+        assert request["zeros"] == list(IMPOSED) and "cpus" not in request and request["for_cpus"]
+        for point in points:
+            say({"at": {"zeros": point.zeros}})
+            say({"pruned": to_plain(point)})
+        return to_plain(ZEROS)
+
+    call = Scripted({"pruned": say_pruned})
+    replayed = bench.run(replace(make_profile_spec(MODEL), engines=("deepsparse",)), call)
+    assert call.tasks == ["inspect", "prepare", "cost", "pruned", "layers", "layers", "layers"]
+    profile = replayed.result().profile
+    assert profile is not None and profile.performance is not None
+    assert profile.performance.pruned == tuple(points) and profile.performance.zero_effect == ZEROS
+    assert list(replayed.parts.failures) == ["roofline"]

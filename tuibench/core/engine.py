@@ -49,6 +49,8 @@ class EngineEntry:
     """Module whose `make_timer()` times layers, imported in child processes only; '' if the engine cannot."""
     runs_ours: bool = False
     """True if it runs models made by tuibench: roofs, the effect of zeros, INT8 forms and changed layers."""
+    imposes_zeros: bool = False
+    """True if its layer timer can measure a model as if its weights had more zeros."""
     is_other: bool = False
     """True if another package declares it; its module is imported in worker processes only."""
     hidden: bool = False
@@ -108,6 +110,7 @@ REGISTRY: dict[str, EngineEntry] = {
             package="deepsparse",
             module="tuibench.engines.deepsparse",
             layer_timer="tuibench.model.profile.deepsparse",
+            imposes_zeros=True,
             own_release="1.8.0",
             model_form=ModelForm(FIXED, highest_opset=18, highest_ir=9),
             title="DeepSparse",

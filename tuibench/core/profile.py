@@ -246,6 +246,27 @@ class ZeroEffect:
     """The grade of the machine's quiet during the measurement."""
 
 
+IMPOSED = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95)
+"""Shares of zeros at which an engine that can pretend them is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedPoint:
+    """The model measured by an engine that pretends a share of zeros in each weight."""
+
+    zeros: float
+    ms: Estimate
+    """Time of one batch."""
+    operators: dict[str, float] = field(default_factory=dict)
+    """Milliseconds of all layers of an operator."""
+    load_ms: float | None = None
+    """Time to compile this form."""
+
+    def speedup(self, dense: PrunedPoint) -> float | None:
+        """Return how many times as fast it is as another point; None if one has no time."""
+        return dense.ms.value / self.ms.value if self.ms.value and dense.ms.value else None
+
+
 @dataclass(frozen=True, slots=True)
 class WhatIf:
     """One layer in isolation in another form, and its change in time."""
@@ -330,6 +351,8 @@ class PerformanceProfile:
     roofline: Roofline | None = None
     zero_effect: ZeroEffect | None = None
     notes: tuple[Reason, ...] = ()
+    pruned: tuple[PrunedPoint, ...] = field(default=(), metadata=ADDED_LATER)
+    """The model with more and more zeros, measured by an engine that can pretend them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Callable, Iterator
 from time import perf_counter_ns
@@ -58,7 +59,7 @@ def time_layers(job: LayerJob, feed: Feed, tell: Tell, watch: Watch) -> dict[str
     """Return the mean times of each layer and the median of the profiled whole."""
     tell("profiling", 0, job.runs)
     watch.skip()
-    found = run_debug(job, feed, None)
+    found = run_debug(job, feed)
     watch.mark()
     layers = [
         {
@@ -68,11 +69,16 @@ def time_layers(job: LayerJob, feed: Feed, tell: Tell, watch: Watch) -> dict[str
         }
         for one in found["layer_info"]
     ]
-    return {"layers": layers, "us": statistics.median(found["iteration_times"]) * 1000, "runs": job.runs}
+    return {
+        "layers": layers,
+        "us": statistics.median(found["iteration_times"]) * 1000,
+        "runs": job.runs,
+        "load_ms": found["load_ms"],
+    }
 
 
-def run_debug(job: LayerJob, feed: Feed, zeros: float | None) -> dict[str, Any]:
-    """Compile the form that measures itself and run it; `zeros` is the share that it pretends in each weight.
+def run_debug(job: LayerJob, feed: Feed) -> dict[str, Any]:
+    """Compile the form that measures itself and run it; the job may pretend zeros in each weight.
 
     Each network runs once only: a second call reads freed memory.
     """
@@ -81,10 +87,14 @@ def run_debug(job: LayerJob, feed: Feed, zeros: float | None) -> dict[str, Any]:
     library, _ = deepsparse.import_library()
     setting = job.setting
     # One run before the timed ones, the library's usual optimization, no zeros in activations.
-    asked = ("single_stream", None, "external", job.runs, 1, 1, None, zeros)
+    asked = ("single_stream", None, "external", job.runs, 1, 1, None, job.zeros)
+    begin = perf_counter_ns()
     network = library.deepsparse_engine(setting.model_path, 1, setting.threads, 0, *asked)
+    load_ms = (perf_counter_ns() - begin) / 1e6
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), setting.cpus)
     _, found = network.benchmark_execute([np.ascontiguousarray(feed[name]) for name in network.input_names()], None)
-    return dict(found)
+    return {**found, "load_ms": load_ms}
 
 
 def _times(call: Callable[[], object], for_s: float) -> Iterator[int]:

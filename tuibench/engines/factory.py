@@ -52,6 +52,12 @@ def runs_ours(engine_id: str) -> bool:
     return name in REGISTRY and REGISTRY[name].runs_ours and not release
 
 
+def imposes_zeros(engine_id: str) -> bool:
+    """Return whether an engine can measure a model as if its weights had more zeros."""
+    entry = entry_of(engine_id)
+    return entry is not None and entry.imposes_zeros
+
+
 def make(engine_id: str) -> Engine:
     """Return an engine; only its `start` imports its package, from the interpreter that it is made in."""
     check(engine_id)

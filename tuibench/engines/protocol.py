@@ -11,7 +11,7 @@ from tuibench.core.model import Point, Port
 from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:
-    from tuibench.core.profile import LayerRun
+    from tuibench.core.profile import LayerRun, PrunedPoint
 
 
 Feed = dict[str, Any]
@@ -191,6 +191,8 @@ class LayerJob:
     runs: int
     max_s: float
     log_path: str
+    zeros: float | None = None
+    """Share of zeros to pretend in each weight; None for the weights as they are."""
 
 
 class LayerTimer(Protocol):
@@ -198,6 +200,13 @@ class LayerTimer(Protocol):
 
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
         """Time every layer; raise TuibenchError if that is impossible, EngineRefusal if the model is rejected."""
+
+
+class PruningTimer(LayerTimer, Protocol):
+    """A layer timer that can measure a model as if its weights had more zeros."""
+
+    def time_pruned(self, order: LayerOrder, zeros: float, tell: Tell) -> PrunedPoint:
+        """Measure one share of zeros; raise TuibenchError if that is impossible."""
 
 
 def run_once(session: Session, feed: Feed) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from tuibench.core.reason import (
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, size
-from tuibench.present.amount import elsewhere_words, support_words
+from tuibench.present.amount import elsewhere_words
 from tuibench.present.error.control import state_words
 from tuibench.present.error.phrase import PHRASES
 from tuibench.present.error.run import holder_words
@@ -480,9 +480,6 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "different_times": "measured at different times",
     "models_differ": "the models differ, and their outputs were not compared with each other",
     "outputs_unchecked": "outputs of {engine} were not checked",
-    "operators_supported": lambda fields: (
-        f"{show(fields['engine'], 60)}: {support_words(fields['engine'], fields['share'])}"
-    ),
     "ran_in_engine_inside": lambda fields: f"{show(fields['engine'], 60)} {elsewhere_words(fields['engine'])}",
     "outputs_differ": "outputs of {engine} differ from the reference",
     "settings_differ": "{name}: {base} against {new}",

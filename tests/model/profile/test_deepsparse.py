@@ -14,13 +14,17 @@ from tests.engines import make
 from tests.engines.make import Case
 from tests.model import exports
 from tests.test_child import call
+from tuibench.core.cell import Estimate
+from tuibench.core.errors import EngineError
 from tuibench.core.model import Point, Reference
-from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, LayerRun
+from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, LayerRun, PrunedPoint, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines.installation import interpreter_of
+from tuibench.engines.protocol import LayerOrder, Tell
 from tuibench.model.graph import walk
 from tuibench.model.profile.deepsparse import HANDED, Layer, map_layers
 from tuibench.model.profile.events import Flat
+from tuibench.model.profile.pruning import time_all
 from tuibench.present.reason import reason_words
 from tuibench.worker.bundle import write_bundle
 
@@ -108,6 +112,50 @@ def test_real_layers_are_timed(build: Callable[[], Case], engines_root: Callable
     assert not list(run_dir.iterdir()) and hashlib.sha256(path.read_bytes()).digest() == before
     assert {line["stage"] for line in answer.lines if "stage" in line} == {"loading", "first", "timing", "profiling"}
     assert all("of its operators" in reason_words(note) for note in run.notes)
+
+
+def test_pretended_zeros_are_measured_one_share_after_the_other(
+    engines_root: Callable[[str], Path], tmp_path: Path
+) -> None:
+    interpreter = str(interpreter_of(engines_root("deepsparse"), "deepsparse"))
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("with one CPU it never ends")
+    case = make.mlp(256)
+    write_bundle(tmp_path / "inputs.npz", case.feeds)
+    point = Point("m0p0", 0, 1, 1, {}, {}, (), str(tmp_path / "inputs.npz"), 1, Reference(None, None, None))
+    request = {"engine": "deepsparse", "path": case.save(tmp_path), "point": to_plain(point), "threads": 1}
+    limits = {"for_cpus": [min(os.sched_getaffinity(0))], "runs": 3, "max_s": 3, "run_dir": str(tmp_path)}
+    answer = call("pruned", request | limits | {"interpreter": interpreter, "zeros": [0.0, 0.9]})
+    points = [from_plain(PrunedPoint, line["pruned"]) for line in answer.lines if "pruned" in line]
+    assert [point.zeros for point in points] == [0.0, 0.9]
+    assert all(point.ms.value and point.load_ms and "MatMul" in point.operators for point in points)
+    effect = from_plain(ZeroEffect, answer.result)
+    assert (effect.engine, effect.engine_version) == ("deepsparse", "1.8.0")
+    assert points[1].ms.value is not None and points[0].ms.value is not None
+    assert effect.ratio.value == pytest.approx(points[1].ms.value / points[0].ms.value)
+
+
+class _Scripted:
+    """A timer that does not survive some shares of zeros."""
+
+    def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
+        raise NotImplementedError
+
+    def time_pruned(self, order: LayerOrder, zeros: float, tell: Tell) -> PrunedPoint:
+        if zeros == 0.5:
+            raise EngineError("engine_ended_process", engine="deepsparse", exit_code=1, text="assertion")
+        return PrunedPoint(zeros, Estimate(4.0 - 3 * zeros), {"MatMul": 1.0}, 10.0)
+
+
+def test_share_that_ends_the_process_is_a_point_with_its_reason(tmp_path: Path) -> None:
+    said: list[tuple[float, bool]] = []
+    point = Point("m0p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None))
+    order = LayerOrder("m.onnx", point, (0,), 1, 1, 1.0, str(tmp_path))
+    effect = time_all(
+        _Scripted(), "deepsparse", order, (0.0, 0.5, 0.9), lambda one, zeros: said.append((zeros, bool(one)))
+    )
+    assert said == [(0.0, False), (0.0, True), (0.5, False), (0.5, True), (0.9, False), (0.9, True)]
+    assert effect.exploits and effect.ratio.value == pytest.approx(1.3 / 4.0)
 
 
 def test_without_an_interpreter_the_installing_command_is_named(tmp_path: Path) -> None:

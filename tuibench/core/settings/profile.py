@@ -24,7 +24,8 @@ PAGE = (
     Setting("top", "--top N", "number of layers shown", "20", kind=Whole(1, MOST_ROWS)),
     Setting(
         "summary", "--summary-type KIND",
-        "quantity that the bars per operator show: baseline ms, potential ms, potential %, INT8 ms, pruned, FLOPs,"
+        "quantity that the bars per operator show: baseline ms, potential ms, potential %, INT8 ms, pruned,"
+        " pruned 0.50 ms (where the engine measures it), FLOPs,"
         " bytes or params; with --loss a level or params", "baseline ms, int8 with --loss, FLOPs with --flops",
     ),
     Setting("display", "--value WHAT", "scale of the bars: values, log, or % of total (short: %)", "values"),
@@ -59,7 +60,7 @@ _ASKED = (
 
 _SUBJECT = (
     Setting(
-        "engine", "-e --engine NAME", "the engine; only onnxruntime reports layer times", "onnxruntime",
+        "engine", "-e --engine NAME", "the engine: onnxruntime, or deepsparse if it is installed", "onnxruntime",
         kind=kinds.EngineList(engine.timed()[:1], noun="engine"), at="engines", many="list",
         place=Place("Engine"),
     ),

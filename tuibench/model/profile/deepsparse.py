@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import onnx
 
-from tuibench.core.cell import Noise
-from tuibench.core.engine import entry_of
+from tuibench.core.cell import Estimate, Noise
+from tuibench.core.engine import entry_of, install_command
 from tuibench.core.errors import EngineError
-from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, KernelRow, LayerRun, own_key
-from tuibench.core.reason import because
+from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, KernelRow, LayerRun, PrunedPoint, own_key
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain
 from tuibench.core.value import dataclass
 from tuibench.engines.protocol import LayerJob, LayerOrder, Tell
@@ -41,28 +42,61 @@ class DeepSparseTimer:
     """Times layers in DeepSparse's interpreter, on a copy of the model."""
 
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
-        """Profile a model in a process of its own; the copy is deleted afterwards."""
-        model, bundle = open_timed(order)
-        entry = entry_of("deepsparse")
-        if entry is None or entry.model_form is None or not order.interpreter:
-            raise EngineError(
-                "engine_apart_missing", engine="deepsparse", command="tuibench engines install deepsparse"
-            )
-        work = Path(order.work_dir)
-        copy = work / _COPY
-        try:
-            write_copy(order.path, entry.model_form, bundle, copy)
-            setting = setting_for(str(copy), order.cpus, order.threads, order.work_dir)
-            job = LayerJob("deepsparse", _WHOLE, setting, bundle, order.runs, order.max_s, str(work / _LOG))
-            whole = call_apart(order.interpreter, job, tell)
+        """Profile a model in processes of its own."""
+        with _copied(order) as copied:
+            whole = copied.call(_WHOLE, tell)
             runs = max(1, min(order.runs, int(order.max_s * 1e6 / 3 / whole["us"])))
-            found = call_apart(order.interpreter, replace(job, function=_LAYERS, runs=runs), tell)
-            changed = Flat(onnx.load(copy, load_external_data=False).graph)
-        finally:
-            for path in work.glob(f"{_COPY}*"):
-                path.unlink(missing_ok=True)
+            found = copied.call(_LAYERS, tell, runs=runs)
+            return to_run(order, whole, found, copied.rows(found, whole["supported"] == 1))
+
+    def time_pruned(self, order: LayerOrder, zeros: float, tell: Tell) -> PrunedPoint:
+        """Measure the model once as if each weight had a share of zeros."""
+        with _copied(order) as copied:
+            found = copied.call(_LAYERS, tell, zeros=zeros)
+            operators: dict[str, float] = {}
+            for row in copied.rows(found, False):
+                operators[row.op] = operators.get(row.op, 0.0) + row.us / 1000
+        time = Estimate(found["us"] / 1000, n=found["runs"], reason=Reason("one_process"))
+        return PrunedPoint(zeros, time, operators, found["load_ms"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """A model's copy, with what is needed to measure it and to name its nodes."""
+
+    order: LayerOrder
+    job: LayerJob
+    original: Flat
+    copy: Flat
+
+    def call(self, function: str, tell: Tell, **changes: Any) -> dict[str, Any]:
+        """Run a function of the engine in its interpreter."""
+        return call_apart(self.order.interpreter, replace(self.job, function=function, **changes), tell)
+
+    def rows(self, found: Mapping[str, Any], is_whole: bool) -> list[KernelRow]:
+        """Return the model's rows with the times that the engine found."""
         layers = [Layer(one["name"], tuple(one["tensors"]), float(one["us"])) for one in found["layers"]]
-        return to_run(order, whole, found, map_layers(Flat(model.graph), changed, layers, whole["supported"] == 1))
+        return map_layers(self.original, self.copy, layers, is_whole)
+
+
+@contextmanager
+def _copied(order: LayerOrder) -> Iterator[_Copied]:
+    """Yield the copy of the order's model; delete it afterwards."""
+    model, bundle = open_timed(order)
+    entry = entry_of("deepsparse")
+    if entry is None or entry.model_form is None or not order.interpreter:
+        raise EngineError("engine_apart_missing", engine="deepsparse", command=install_command("deepsparse"))
+    work = Path(order.work_dir)
+    copy = work / _COPY
+    try:
+        write_copy(order.path, entry.model_form, bundle, copy)
+        setting = setting_for(str(copy), order.cpus, order.threads, order.work_dir)
+        job = LayerJob("deepsparse", _WHOLE, setting, bundle, order.runs, order.max_s, str(work / _LOG))
+        changed = onnx.load(copy, load_external_data=False)
+        yield _Copied(order, job, Flat(model.graph), Flat(changed.graph))
+    finally:
+        for path in work.glob(f"{_COPY}*"):
+            path.unlink(missing_ok=True)
 
 
 def to_run(

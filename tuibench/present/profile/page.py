@@ -25,7 +25,16 @@ from tuibench.present.profile.loss import loss_columns, loss_types
 from tuibench.present.profile.loss_view import LossView
 from tuibench.present.profile.performance_view import PerformanceView
 from tuibench.present.profile.shown import Shown
-from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, FLOPS, SHARES, SUMMARY_TYPES, VALUES, Summary
+from tuibench.present.profile.summary import (
+    COST_TYPES,
+    DISPLAYS,
+    FLOPS,
+    PRUNED_TYPES,
+    SHARES,
+    SUMMARY_TYPES,
+    VALUES,
+    Summary,
+)
 from tuibench.present.profile.view import ProfileView, top_rows
 from tuibench.present.reason import reason_words
 from tuibench.present.table import Column, as_text, column_of, table_lines
@@ -184,9 +193,13 @@ def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
     `loss` is the profile if it is known already, or an empty one with the levels that it will have.
     """
     check_sort(kind, shown.sort, loss)
-    bars = {PERFORMANCE: SUMMARY_TYPES, LOSS: loss_types(loss or _ANY_LOSS)}.get(kind, COST_TYPES)
+    bars = {PERFORMANCE: (*SUMMARY_TYPES, *PRUNED_TYPES), LOSS: loss_types(loss or _ANY_LOSS)}.get(kind, COST_TYPES)
     # `0.9` is easier to type in a shell than `pruned 0.9`.
     shares = {_bare(name.removeprefix("pruned ")): name for name in bars}
+    if kind == PERFORMANCE:
+        shares |= {
+            _bare(f"{start}{zeros:g}"): name for name, zeros in PRUNED_TYPES.items() for start in ("", "pruned ")
+        }
     return replace(
         shown,
         summary=_named("--summary-type", shown.summary, bars, shares),

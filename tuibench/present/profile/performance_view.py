@@ -44,9 +44,11 @@ from tuibench.present.profile.summary import (
     POTENTIAL,
     POTENTIAL_SHARE,
     PRUNED,
+    PRUNED_TYPES,
     SUMMARY_TYPES,
     Summary,
     help_sentence,
+    pruned_words,
     sum_words,
     summarize,
     unit_of,
@@ -83,7 +85,9 @@ class PerformanceView(ProfileView[LayerRow]):
         self._estimates, self._work = model_estimates(self.profile), work_of(self.profile)
         self._help = help_sentence(self.profile)
         hidden = {column.title for column in COLUMNS} - {column.title for column in self.columns}
-        self.kinds = tuple(kind for kind in SUMMARY_TYPES if kind not in hidden)
+        shares = {point.zeros for point in self.profile.pruned}
+        measured = [kind for kind, zeros in PRUNED_TYPES.items() if zeros in shares]
+        self.kinds = (*(kind for kind in SUMMARY_TYPES if kind not in hidden), *measured)
         self.sorts = tuple(title for title in _SORTS if title not in hidden)
 
     # Model
@@ -105,6 +109,7 @@ class PerformanceView(ProfileView[LayerRow]):
                 short(estimate.speedup.value or 1.0),
             )
             yield f"Estimate by {estimate.method}: {time} per batch, {speedup}×: {estimate.words}"
+        yield from (f"Pruned: {words}" for words in pruned_words(measured))
         yield from (f"Note: {note}" for note in (*shown_cautions(measured), *all_words(measured.notes)))
 
     def _speed_lines(self) -> Iterator[str]:
@@ -170,6 +175,7 @@ class PerformanceView(ProfileView[LayerRow]):
         if profile.roofline is not None:
             yield "roofs", _joined(*roof_lines(profile.roofline)), ""
         yield "zeros", zeros_sentence(profile), ""
+        yield from (("pruned", words, "") for words in pruned_words(profile))
         yield from (("note", text, "") for text in all_words(profile.notes))
         yield from ((estimate.method, estimate.words, "dim") for estimate in self._estimates)
 
@@ -265,6 +271,8 @@ class PerformanceView(ProfileView[LayerRow]):
         """Return why no layer has a value; '' if unknown."""
         summary = summarize(self.profile, kind)
         # For other quantities the summary's words describe its method, not a reason.
+        if kind in PRUNED_TYPES:
+            return "known by operator only: kernels merge differently at each share of zeros"
         is_told = kind in (INT8_TIME, PRUNED) or (self.profile.below_resolution and kind not in COST_TYPES)
         if kind in (POTENTIAL, POTENTIAL_SHARE) and timed and untold_words(self.profile):
             return untold_words(self.profile)
@@ -289,7 +297,8 @@ class PerformanceView(ProfileView[LayerRow]):
             BYTES: lambda row: row.layer.bytes_moved,
             PARAMETERS: lambda row: row.layer.parameters,
         }
-        return [pick[kind](row) for row in rows]
+        # Kernels merge differently at each share of zeros, so only whole operators have a time there.
+        return [pick[kind](row) if kind in pick else None for row in rows]
 
 
 def _joined(*texts: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tuibench.core.reason import DONE_BEFORE, LEFT_OUT, LIGHTER_BRANCH
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, short
+from tuibench.present.amount import support_words
 from tuibench.present.error.template import Fields
 
 _NOT_SHOWN = "INT8 gains and roof shares are not shown"
@@ -81,6 +82,10 @@ def _zeros(start: str, end: str = " of dense ones") -> Callable[[Fields], str]:
 
 
 PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
+    "operators_supported": lambda fields: (
+        f"{show(fields['engine'], 60)}: {support_words(fields['engine'], fields['share'])}"
+    ),
+    "one_process": "measured in one process",
     # Costs of a node that are zero, unknown or a lower bound
     LIGHTER_BRANCH: "the other branch of its If is larger",
     DONE_BEFORE: "depends on constants alone: computed beforehand",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LAYER, RESIDUAL, CostProfile, LayerTime, PerformanceProfile
+from tuibench.core.profile import IMPOSED, LAYER, RESIDUAL, CostProfile, LayerTime, PerformanceProfile
 from tuibench.core.profile_facts import (
     by_operator,
     find_withheld,
@@ -280,6 +280,8 @@ def _times(ratio: float | None) -> str:
 
 BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
 INT8_TIME, PRUNED, FLOPS, BYTES, PARAMETERS = "INT8 ms", "pruned", "FLOPs", "bytes", "params"
+PRUNED_TYPES = {f"pruned {zeros:.2f} ms": zeros for zeros in IMPOSED}
+"""Types of an engine that pretends zeros, with their share."""
 SUMMARY_TYPES = (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED, FLOPS, BYTES, PARAMETERS)
 """Types of bars of a performance profile, in the order in which a key cycles through them."""
 COST_TYPES = (FLOPS, BYTES, PARAMETERS)
@@ -292,13 +294,15 @@ FLOPS_WORDS = "FLOPs = 2 × MACs of matrix operators + operations on single elem
 
 def unit_of(kind: str) -> Callable[[float], str]:
     """Return the formatter for a quantity."""
-    if kind in (BASELINE, POTENTIAL, INT8_TIME, PRUNED):
+    if kind in (BASELINE, POTENTIAL, INT8_TIME, PRUNED, *PRUNED_TYPES):
         return ms
     return {POTENTIAL_SHARE: percent, BYTES: size}.get(kind, scaled)
 
 
 def summarize(profile: PerformanceProfile, kind: str = BASELINE, display: str = VALUES) -> Summary:
     """Return the bars of a performance profile."""
+    if kind in PRUNED_TYPES:
+        return _imposed(profile, kind, display)
     if kind == PRUNED and not profile.below_resolution:
         return _pruned(profile, display)
     if kind in (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED):
@@ -433,6 +437,32 @@ def _pruned(profile: PerformanceProfile, display: str) -> Summary:
     words = ("estimate: matrix operators × the ratio below, the others as they are", reason_words(effect.sentence, 300))
     bars = make_bars(amounts, display, ms, whole_of(profile, PRUNED))
     return Summary(PRUNED, display, "Pruned 0.9 ms by operator", bars, (*words, *_beyond(profile, PRUNED)))
+
+
+def pruned_words(profile: PerformanceProfile) -> list[str]:
+    """Return the time and the speedup at each share of zeros that the engine pretended."""
+    dense = next((point for point in profile.pruned if point.zeros == 0), None)
+    found = []
+    for point in profile.pruned:
+        value, gain = point.ms.value, point.speedup(dense) if dense is not None else None
+        words = f"unknown: {reason_words(point.ms.reason, 120)}" if value is None else ms(value)
+        words += f", {_times(gain)} as fast" if gain is not None and point is not dense else ""
+        words += f", compiled in {ms(point.load_ms)}" if point.load_ms is not None else ""
+        found.append(f"{percent(point.zeros)} zeros: {words}")
+    return found
+
+
+def _imposed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
+    """Return the bars of one share of zeros, measured on this model."""
+    point = next((one for one in profile.pruned if one.zeros == PRUNED_TYPES[kind]), None)
+    title = f"{_by_operator(kind)}, as if each weight had {percent(PRUNED_TYPES[kind])} zeros"
+    if point is None:
+        return Summary(kind, display, title, (), ("this engine measures no model with zeros that it pretends",))
+    if point.ms.value is None:
+        return Summary(kind, display, title, (), (reason_words(point.ms.reason, 300),))
+    amounts = [Amount(op, value, 1) for op, value in sorted(point.operators.items(), key=lambda item: -item[1])]
+    bars = make_bars(amounts, display, ms, math.fsum(point.operators.values()))
+    return Summary(kind, display, title, bars, tuple(pruned_words(profile)))
 
 
 def _amount_of(layer: LayerTime, kind: str) -> float | None:

@@ -21,6 +21,7 @@ from tuibench.core.profile import (
     LayerLoss,
     LayerRun,
     LossPoint,
+    PrunedPoint,
     Roofline,
     WhatIf,
     ZeroEffect,
@@ -59,6 +60,8 @@ class Parts:
     costs: CostProfile | None = None
     roofline: Roofline | None = None
     zeros: ZeroEffect | None = None
+    pruned: dict[float, PrunedPoint] = field(default_factory=dict)
+    """Keyed by the share of zeros."""
     runs: dict[int, LayerRun] = field(default_factory=dict)
     what_if: dict[tuple[str, str], WhatIf] = field(default_factory=dict)
     """Keyed by (main node of a row, form)."""
@@ -103,6 +106,8 @@ class Parts:
         if part == WHAT_IF:
             found = strictly(WhatIf)(event["result"])
             self.what_if[one, found.form] = found
+        elif part == ZEROS:
+            self.pruned[float(one)] = strictly(PrunedPoint)(event["result"])
         elif part == LOSSES:
             self.points[one, str(event["level"])] = strictly(LossPoint)(event["result"])
 

@@ -8,6 +8,7 @@ from typing import Any
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import (
     COSTS,
+    IMPOSED,
     LAYER,
     LAYERS,
     ROOFLINE,
@@ -15,6 +16,7 @@ from tuibench.core.profile import (
     ZEROS,
     KernelRow,
     LayerRun,
+    PrunedPoint,
     Roofline,
     WhatIf,
     ZeroEffect,
@@ -33,6 +35,8 @@ from tuibench.runs.resumption import Disagreement, disagreement
 _MACHINE: dict[str, type[Roofline] | type[ZeroEffect]] = {ROOFLINE: Roofline, ZEROS: ZeroEffect}
 _MACHINE_S = {ROOFLINE: 3.0, ZEROS: 2.0}
 """Longest times; a quiet machine needs less."""
+_PRUNED_S = 120.0
+"""Longest time of one share of zeros: compiling a large model takes minutes."""
 _ALONE_S = 2.0
 """Per layer measured alone."""
 _MOST_ALONE = 20
@@ -65,6 +69,9 @@ class PerformanceRun(ProfileRun):
 
     def _make_of_machine(self, part: str) -> None:
         """Make a part about the machine: from the cache of the last week, or measured."""
+        if part == ZEROS and factory.imposes_zeros(self.spec.engines[0]):
+            self._make_pruned()
+            return
         if self._lacks_alone(part):
             return
         known = self._known(part)
@@ -87,6 +94,32 @@ class PerformanceRun(ProfileRun):
             if beside is not None:
                 self._keep_of_machine(ZEROS, from_plain(ZeroEffect, beside))
         self.pace.end()
+
+    def _make_pruned(self) -> None:
+        """Measure this model with more and more zeros, which the engine pretends; each share is durable."""
+        self.pace.begin(ZEROS)
+
+        def hear(line: dict[str, Any]) -> None:
+            if "pruned" in line:
+                point = from_plain(PrunedPoint, line["pruned"])
+                self.keep_piece(ZEROS, f"{point.zeros:g}", point)
+            self.pace.piece(len(self.parts.pruned), len(IMPOSED))
+            self.pass_between()
+
+        # The conclusion compares shares of one process.
+        request = self._layer_request() | {"zeros": list(IMPOSED)}
+        request["for_cpus"] = request.pop("cpus")
+        answer = self.caller.ask("pruned", request, expected_s=_PRUNED_S, hear=hear)
+        if isinstance(answer, Failure):
+            self.fail(ZEROS, answer)
+        else:
+            self.keep(ZEROS, from_plain(ZeroEffect, answer))
+        self.pace.end()
+
+    def _layer_request(self) -> dict[str, Any]:
+        """Return the fields of a request to time layers."""
+        own = self.setup.interpreters.get(self.spec.engines[0], "")
+        return self.placed() | {"runs": self.asked.runs, "max_s": self.spec.effort.limit_s, "interpreter": own}
 
     def _lacks_alone(self, part: str) -> bool:
         """Return whether the profile's engine cannot measure this part; record the failure if so."""
@@ -117,8 +150,7 @@ class PerformanceRun(ProfileRun):
             return
         self.pace.begin(name)
         max_s = self.spec.effort.limit_s
-        own = self.setup.interpreters.get(self.spec.engines[0], "")
-        request = self.placed() | {"runs": self.asked.runs, "max_s": max_s, "interpreter": own}
+        request = self._layer_request()
         answer = self.caller.ask(
             LAYERS, request, log=name, expected_s=max_s, hear=lambda line: self.pace.hear(name, line)
         )

@@ -27,6 +27,7 @@ from tuibench.core.profile import (
     PerformanceProfile,
     Profile,
     ProfileSpec,
+    PrunedPoint,
     Roofline,
     WhatIf,
     ZeroEffect,
@@ -165,6 +166,7 @@ def assemble_performance(
     roofline: Roofline | None = None,
     zero_effect: ZeroEffect | None = None,
     what_if: Mapping[tuple[str, str], WhatIf] | None = None,
+    pruned: Sequence[PrunedPoint] = (),
 ) -> PerformanceProfile:
     """Return the profile of at least one process; each row has the times from all processes."""
     if not runs:
@@ -173,7 +175,8 @@ def assemble_performance(
     rows = unite_rows(runs)
     scaling = _scale(runs, rows, below)
     layers = _layers(costs, rows, scaling, roofline, what_if or {}, " + ".join(_precisions(runs)))
-    return _profile(spec, point, costs, runs, layers, scaling, below, roofline, zero_effect)
+    found = _profile(spec, point, costs, runs, layers, scaling, below, roofline, zero_effect)
+    return replace(found, pruned=tuple(sorted(pruned, key=lambda one: one.zeros)))
 
 
 def _profile(
@@ -417,6 +420,7 @@ def make_profile(
         roofline=parts.roofline,
         zero_effect=parts.zeros,
         what_if=parts.what_if,
+        pruned=tuple(parts.pruned.values()),
     )
     return Profile(asked.kind, costs, performance=performance)
 
