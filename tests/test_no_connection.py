@@ -61,7 +61,8 @@ def test_an_attempt_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["onnxruntime", "openvino", *INSTALLED])
 def test_a_benchmark_talks_to_nobody(tmp_path: Path, engine: str) -> None:
-    command = (sys.executable, "-P", "-m", "tuibench", "benchmark", "sample:tiny", "-e", engine, *SHORT)
+    model = str(ROOT / "tuibench/data/samples/tiny.pt") if engine.startswith("torch@") else "sample:tiny"
+    command = (sys.executable, "-P", "-m", "tuibench", "benchmark", model, "-e", engine, *SHORT)
     code, attempts, output = watch(tmp_path, *command)
     assert (code, attempts, left_behind(tmp_path)) == (0, 0, []), output
 

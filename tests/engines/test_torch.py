@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.model import bert
 from tests.model.factory import save
 from tests.refusal import refused
 from tests.runs.child_task import call_here
+from tests.test_no_connection import left_behind, watch
 from tuibench.cli.main import main
 from tuibench.core.cell import Execution
 from tuibench.core.errors import ModelError
@@ -218,3 +220,9 @@ def test_identity_of_a_directory_covers_configuration_and_weights(files: Path, p
     whole = b"".join((files / "bert" / name).read_bytes() for name in ("config.json", "model.safetensors"))
     assert found.sha256 == hashlib.sha256(whole).hexdigest()
     assert [port.name for port in found.inputs] == ["input_ids", "attention_mask", "token_type_ids"]
+
+
+def test_directory_is_read_without_the_network(files: Path, tmp_path: Path, python: str) -> None:
+    command = (sys.executable, "-P", "-m", "tuibench", "benchmark", str(files / "bert"), "-e", "torch", *SHORT)
+    code, attempts, output = watch(tmp_path, *command, "-s", "sync", "--no-save")
+    assert (code, attempts, left_behind(tmp_path)) == (0, 0, []), output

@@ -22,6 +22,7 @@ from typing import Any
 from tuibench.core.errors import EngineError
 from tuibench.core.model import Port
 from tuibench.engines.error_words import engine_words
+from tuibench.engines.openmp import pool_pinning, pool_variables
 from tuibench.engines.protocol import (
     BadSetting,
     Bound,
@@ -90,10 +91,7 @@ class ExecutorEngine:
     def environment(self, setting: LoadSettings) -> dict[str, str]:
         """Return variables for its OpenMP pool, which pins its threads by itself, and for fewer messages."""
         quiet = {"LOGLEVEL": "ERROR", "GLOG_minloglevel": "2", "GLOG_logtostderr": "1"}
-        if not _pins(setting):
-            return {"OMP_PROC_BIND": "false", **quiet}
-        places = ",".join(f"{{{cpu}}}" for cpu in setting.cpus[: setting.threads])
-        return {"OMP_PROC_BIND": "close", "OMP_PLACES": places, **quiet}
+        return {**pool_variables(setting), **quiet}
 
     def start(self) -> str:
         """Import the compiler and return its release; under numpy 2 all elements of an output would be its first."""
@@ -187,10 +185,6 @@ def _port(value: Any) -> Port:
     return Port(value.name, "tensor", names.get(tensor.elem_type, f"number {tensor.elem_type}"), shape, None)
 
 
-def _pins(setting: LoadSettings) -> bool:
-    return setting.pin == "core" and len(setting.cpus) >= setting.threads
-
-
 class ExecutorSession:
     """One compiled graph; it returns views of its own buffers, which the next call overwrites."""
 
@@ -240,8 +234,7 @@ class ExecutorSession:
         details = {"types": ", ".join(types) or "no floats"}
         if reduced and not _cpu_flags() & _BF16_FLAGS:
             details["bf16"] = "emulated"
-        pinned = "core" if _pins(self._setting) else "none"
-        return ReadBack("bf16" if reduced else "f32", None, 1, pinned, details)
+        return ReadBack("bf16" if reduced else "f32", None, 1, pool_pinning(self._setting), details)
 
     def release(self) -> None:
         """Free the graph, which then writes its trace if it was profiled; calls that are bound keep it alive."""

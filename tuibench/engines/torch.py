@@ -20,6 +20,7 @@ from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
 from tuibench.engines.checkpoint import CONFIG, checkpoint_files
 from tuibench.engines.error_words import engine_reason
+from tuibench.engines.openmp import pool_pinning, pool_variables
 from tuibench.engines.protocol import (
     BadSetting,
     Bound,
@@ -59,10 +60,7 @@ class TorchEngine:
     def environment(self, setting: LoadSettings) -> dict[str, str]:
         """Return variables for its OpenMP pool, which pins its threads by itself, and against downloads."""
         offline = dict.fromkeys(_OFFLINE, "1") | {"HF_HOME": os.path.join(setting.work_dir, "hub")}
-        if not _pins(setting):
-            return {"OMP_PROC_BIND": "false", **offline}
-        places = ",".join(f"{{{cpu}}}" for cpu in setting.cpus[: setting.threads])
-        return {"OMP_PROC_BIND": "close", "OMP_PLACES": places, **offline}
+        return {**pool_variables(setting), **offline}
 
     def start(self) -> str:
         """Import PyTorch and return its version."""
@@ -186,10 +184,6 @@ def _type_name(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _pins(setting: LoadSettings) -> bool:
-    return setting.pin == "core" and len(setting.cpus) >= setting.threads
-
-
 class TorchSession:
     """One loaded module."""
 
@@ -246,7 +240,7 @@ class TorchSession:
             precision=found.pop() if len(found) == 1 else None,
             threads=int(self._torch.get_num_threads()),
             streams=1,
-            pinned="core" if _pins(self._setting) else "none",
+            pinned=pool_pinning(self._setting),
             details={"types": ", ".join(self._types) or "no weights"},
         )
 
