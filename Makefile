@@ -3,7 +3,7 @@
 VENV ?= .venv-test
 PYTHON ?= $(VENV)/bin/python
 
-.PHONY: setup check test test-slow test-all test-lowest test-engines test-torch bench samples docs screenshots
+.PHONY: setup check test test-slow test-all test-lowest test-engines test-torch test-zoo bench samples docs screenshots
 
 setup:
 	"$$(.ci/find-python)" -m venv $(VENV)
@@ -26,6 +26,13 @@ test-engines:
 test-torch:
 	TUIBENCH_HOME="$$(realpath -m .venv-engines)" $(VENV)/bin/tuibench engines install torch -q
 	TUIBENCH_TEST_ENGINES="$$(realpath -m .venv-engines)/data/engines" $(PYTHON) -m pytest -m installed tests/engines/test_torch.py
+
+# Real models in every engine: ZOO is the directory into which ../shared/models/fetch_models.sh fetched them, which is done
+# first if there is none. Takes a quarter of an hour.
+ZOO ?= .zoo
+test-zoo:
+	[ -d "$(ZOO)" ] || bash ../shared/models/fetch_models.sh "$(ZOO)" --no-generate
+	TUIBENCH_TEST_ENGINES="$$(.ci/test-engines $(VENV))" $(PYTHON) -m tests.engines.zoo "$(ZOO)"
 
 # The oldest Python that is supported and the newest at hand, each with today's newest packages.
 test-all:

@@ -164,6 +164,7 @@ def test_numpy_2_is_refused_before_the_engine_is_loaded() -> None:
 def test_output_that_repeats_one_element_is_refused() -> None:
     deepsparse.require_strides("y", np.zeros((2, 3)))
     deepsparse.require_strides("y", np.broadcast_to(np.float32(1), (1, 1)))
+    deepsparse.require_strides("y", np.broadcast_to(np.float32(1), (0, 4)))
     with refused(EngineRefusal, "output_of_one_element", name="y"):
         deepsparse.require_strides("y", np.broadcast_to(np.float32(1), (2, 3)))
 

@@ -127,6 +127,17 @@ def test_wrong_dims_of_an_output_are_left_out(tmp_path: Path) -> None:
     assert_equal_outputs(case, target)
 
 
+def test_unknown_opset_and_ir_version_are_refused(tmp_path: Path) -> None:
+    for what, number in (("opset", 999), ("IR version", 99)):
+        case = make.mlp()
+        if what == "opset":
+            case.model.opset_import[0].version = number
+        else:
+            case.model.ir_version = number
+        with refused(ModelError, "version_unknown", what=what, number=number):
+            adaptation.write_copy(case.save(tmp_path), OLD, None, tmp_path / "copy.onnx")
+
+
 @pytest.mark.parametrize("form", [OLD, NAMED])
 def test_input_that_is_no_tensor_is_refused(form: ModelForm, tmp_path: Path) -> None:
     with refused(ModelError, "port_not_a_tensor", role="input", name="x", kind="sequence"):

@@ -184,7 +184,7 @@ class DeepSparseSession:
 
 def require_strides(name: str, array: Any) -> None:
     """Raise EngineRefusal for an array in which every element is the first one, as under numpy 2."""
-    if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
+    if array.size and any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
         raise EngineRefusal("output_of_one_element", engine="deepsparse", name=name)
 
 

@@ -12,6 +12,7 @@ import shutil
 import sys
 import sysconfig
 import tempfile
+import traceback
 from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from importlib import metadata
@@ -50,6 +51,9 @@ _CASTS = {"f32": "native", "engine-default": "native", "bf16": "bf16"}
 _BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 _DTYPES = {1: "float32", 2: "uint8", 3: "int8", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64"}
 """Element types by their number in an ONNX file."""
+_PARTS = ("ops", "sub_graph")
+"""Directories of its compiler with one module for each operator and for each pattern."""
+_SHARED_PARTS = ("op", "pattern", "subgraph_matcher", "tensor")
 _OTHER_DTYPES = {8: "string", 16: "bfloat16"}
 """Types that its compiler does not know, or that end the process."""
 _WEIGHTS = {"fp32": "float32", "bf16": "bfloat16", "s8": "int8", "u8": "uint8"}
@@ -116,19 +120,19 @@ class ExecutorEngine:
         place = tempfile.mkdtemp(prefix="executor-", dir=os.path.abspath(setting.work_dir))
         os.chdir(place)
         compiler = import_compiler()
-        model, _ = compiler.Loader()(path)
-        inputs, outputs = read_ports(model.graph)
-        require_known((node.op_type for node in model.graph.node), _OPERATORS)
-        require_taken(inputs, outputs)
         try:
+            model, _ = compiler.Loader()(path)
+            inputs, outputs = read_ports(model.graph)
+            require_known((node.op_type for node in model.graph.node), _OPERATORS)
+            require_taken(inputs, outputs)
             with compiler.autocast(cast):
                 graph = compiler.compile(model)
-            require_known((node.op_type for node in graph.nodes), _KERNELS)
+            require_kernels([node.op_type for node in graph.nodes])
             graph.engine_init()
         except EngineRefusal:
             raise
         except Exception as error:  # its compiler raises any type for a graph that it does not know
-            raise EngineRefusal("executor_refused", text=f"{type(error).__name__}: {engine_words(error)}") from error
+            raise EngineRefusal("executor_refused", text=locate_error(error)) from error
         return ExecutorSession(graph, inputs, outputs, setting, place)
 
 
@@ -160,14 +164,28 @@ def require_known(operators: Iterable[str], known: Set[str]) -> None:
         raise EngineRefusal("operators_missing", engine="executor", ops=missing)
 
 
+def require_kernels(kernels: Sequence[str]) -> None:
+    """Raise EngineRefusal unless it has all kernels, and at least one is left to run."""
+    require_known(kernels, _KERNELS)
+    if not set(kernels) - {"Input", "Output"}:
+        raise EngineRefusal("nothing_to_run", engine="executor")
+
+
 def require_taken(inputs: Iterable[Port], outputs: Iterable[Port]) -> None:
     """Raise EngineRefusal for the first input or output that it does not take."""
     for role, ports in (("input", inputs), ("output", outputs)):
-        for name, dtype, dims in ((port.name, port.dtype, port.shape) for port in ports):
-            if dtype not in _DTYPES.values():
-                raise EngineRefusal("unsupported_port_type", engine="executor", role=role, name=name, type=dtype)
-            if role == "output" and dims == ():
-                raise EngineRefusal("unsupported_rank", engine="executor", role=role, text=f"'{name}' has none")
+        for port in ports:
+            if port.dtype not in _DTYPES.values():
+                about = {"role": role, "name": port.name, "type": port.dtype}
+                raise EngineRefusal("unsupported_port_type", engine="executor", **about)
+
+
+def locate_error(error: BaseException) -> str:
+    """Return an error's type and text, and the operator or the pattern that its compiler was at."""
+    places = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
+    found = [place.stem for place in places if place.parent.name in _PARTS and place.stem not in _SHARED_PARTS]
+    part = f" in {found[-1]}" if found else ""
+    return f"{type(error).__name__}{part}: {engine_words(error)}"
 
 
 def read_ports(graph: Any) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
@@ -180,9 +198,8 @@ def read_ports(graph: Any) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
 def _port(value: Any) -> Port:
     tensor = value.type.tensor_type
     dims = tuple(dim.dim_param or (dim.dim_value if dim.HasField("dim_value") else None) for dim in tensor.shape.dim)
-    shape = dims if tensor.HasField("shape") else None
     names = _DTYPES | _OTHER_DTYPES
-    return Port(value.name, "tensor", names.get(tensor.elem_type, f"number {tensor.elem_type}"), shape, None)
+    return Port(value.name, "tensor", names.get(tensor.elem_type, f"number {tensor.elem_type}"), dims, None)
 
 
 class ExecutorSession:
@@ -250,7 +267,8 @@ class ExecutorSession:
     def _fetch(self, calls: Sequence[Callable[[], Sequence[Any]]], sample: int) -> dict[str, Any]:
         values = dict(zip(self._names, calls[sample](), strict=True))
         for name, value in values.items():
-            if any(step == 0 and size > 1 for step, size in zip(value.strides, value.shape, strict=True)):
+            steps = zip(value.strides, value.shape, strict=True)
+            if value.size and any(step == 0 and size > 1 for step, size in steps):
                 raise EngineRefusal("output_of_one_element", engine="executor", name=name)
         return {port.name: _given(values[port.name], port.dtype) for port in self._outputs}
 

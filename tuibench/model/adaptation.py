@@ -37,6 +37,7 @@ def write_copy(path: str, form: ModelForm, bundle: str | None, target: Path) -> 
     file = locate(path)
     model = require_graph(path)
     check_external(model, file.path)
+    _require_known(model)
     _require_tensors(model.graph)
     if model.functions:
         _replace_calls(model, inliner.inline_local_functions(_without_weights(model)))
@@ -53,6 +54,17 @@ def write_copy(path: str, form: ModelForm, bundle: str | None, target: Path) -> 
         model.ir_version = min(model.ir_version, form.highest_ir)
     _settle_weights(model, file.path, target)
     target.write_bytes(model.SerializeToString())
+
+
+def _require_known(model: onnx.ModelProto) -> None:
+    """Raise ModelError for an opset or an IR version that onnx does not know, because their meaning may differ."""
+    given = max((one.version for one in model.opset_import if one.domain in _ONNX), default=1)
+    for what, number, newest in (
+        ("opset", given, defs.onnx_opset_version()),
+        ("IR version", model.ir_version, onnx.IR_VERSION),
+    ):
+        if number > newest:
+            raise ModelError("version_unknown", what=what, number=number, newest=newest)
 
 
 def _require_tensors(graph: onnx.GraphProto) -> None:

@@ -86,6 +86,10 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "export the model with an older opset",
     ),
     "unsupported_rank": ("{engine} takes no {role} of this number of dims: {text:200}", ""),
+    "version_unknown": (
+        "the model has {what} {number}; the newest that can be rewritten for the engine is {newest}",
+        "export the model with an older {what}",
+    ),
     "port_not_a_tensor": ("the engine takes tensors only; {role} '{name}' is a {kind}", ""),
     "contract_broken": ("{what} is {got:200}, not {wanted:200}", ""),
     "copy_died": ("{model} could not be brought into the form that the engine takes: {why}", ""),
@@ -97,6 +101,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "tuibench engines install {engine}",
     ),
     "operators_missing": ("{engine} cannot run {ops}", ""),
+    "nothing_to_run": ("{engine} has nothing to run: no operator of the model computes anything", ""),
     "executor_refused": ("executor cannot compile this graph: {text}", ""),
     "output_of_one_element": ("{engine} returned output '{name}' with one element repeated", ""),
     "unsupported_stream_kind": ("the engine runs no streams as {kind}; it takes {names:or}", ""),
