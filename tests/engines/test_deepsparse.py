@@ -87,6 +87,7 @@ def test_odd_models_run_or_are_refused_in_words(measure: Measure, build: Callabl
         assert found.check.state == "agrees"
 
 
+@exports.expanded
 @pytest.mark.parametrize(("build", "opset"), exports.EXPORTS)
 def test_exports_of_newer_opsets_run(measure: Measure, build: Callable[[int], Case], opset: int) -> None:
     found = measure(build(opset))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+import pytest
+from onnx import TensorProto, helper, inliner, numpy_helper
 
 from tests.engines.make import Case, tensor
 
+expanded = pytest.mark.skipif(
+    "inline_schema_functions" not in signature(inliner.inline_selected_functions).parameters,
+    reason="onnx before 1.19 does not replace operators by their bodies",
+)
 _Ports = Sequence[onnx.ValueInfoProto]
 
 
@@ -100,9 +106,16 @@ def attentive(opset: int) -> Case:
     return build("attentive", opset, nodes, ports, **weights)
 
 
+def causal(opset: int) -> Case:
+    """Return a causal Attention without a mask, which is an input left out, and with its past."""
+    nodes = [helper.make_node("Attention", ["q", "q", "q", "", "p", "p"], ["y", "more", "also"], is_causal=1)]
+    ports = [tensor("q", ["n", 2, "t", 8]), tensor("p", ["n", 2, 3, 8])], [tensor("y", ["n", 2, "t", 8])]
+    return build("causal", opset, nodes, ports)
+
+
 def sampled(opset: int) -> Case:
     """Return a GridSample under the name that its mode got in opset 20."""
-    nodes = [op("GridSample", "x at", "s", mode="cubic"), op("Elu", "s", "y")]
+    nodes = [op("GridSample", "x at", "s", mode="cubic", align_corners=1), op("Elu", "s", "y")]
     ports = [tensor("x", ["n", 2, 4, 4]), tensor("at", ["n", 3, 3, 2])], [tensor("y", ["n", 2, 3, 3])]
     return build("sampled", opset, nodes, ports)
 

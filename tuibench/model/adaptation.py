@@ -206,9 +206,14 @@ def _expand(model: onnx.ModelProto, names: list[str], opset: int) -> None:
     try:
         # Inferred before, because a body says less of its output's shape than the operator.
         bare = onnx.shape_inference.infer_shapes(_without_weights(model))
+        # The inliner asks for the type of an input that is left out, too.
+        bare.graph.value_info.add()
         _replace_calls(model, inliner.inline_selected_functions(bare, calls, inline_schema_functions=True))
     except MemoryError:
         raise
+    except TypeError as error:
+        said = f"it takes onnx 1.19, this is {onnx.__version__}"
+        raise ModelError("operator_not_expanded", operator=names[0], text=said) from error
     except Exception as error:  # the C++ library raises anything for a model that it cannot infer
         raise ModelError("operator_not_expanded", operator=names[0], text=str(error)[:300]) from error
     _resolve_casts(model)
@@ -240,12 +245,14 @@ def _lower(node: onnx.NodeProto, given: int, highest: int) -> None:
             node.attribute.remove(one)
     if not fits:
         raise ModelError("operator_too_new", operator=op_of(node), opset=given, highest=highest)
-    if node.op_type == "GridSample":
-        for one in node.attribute:
-            one.s = _SAMPLING.get(one.s, one.s) if one.name == "mode" else one.s
+    for one in node.attribute:
+        if (node.op_type, one.name) == ("GridSample", "mode"):
+            one.s = _SAMPLING.get(one.s, one.s)
 
 
 def _is_default(attribute: onnx.AttributeProto, schema: defs.OpSchema) -> bool:
+    if attribute.name == "dilations":
+        return set(attribute.ints) == {1}
     declared = schema.attributes.get(attribute.name)
     if declared is None:
         return False

@@ -92,6 +92,7 @@ def test_tensor_inside_of_an_expanded_operator_belongs_to_it() -> None:
     assert [(row.nodes, row.us) for row in found if row.kind == LAYER] == [(("t0",), 3.0), (("t1",), 2.0)]
 
 
+@exports.expanded
 @pytest.mark.parametrize("build", [lambda: make.mlp(64), lambda: exports.resized(20), lambda: exports.attentive(23)])
 def test_real_layers_are_timed(build: Callable[[], Case], engines_root: Callable[[str], Path], tmp_path: Path) -> None:
     interpreter = str(interpreter_of(engines_root("deepsparse"), "deepsparse"))
