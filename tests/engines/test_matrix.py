@@ -90,6 +90,7 @@ def test_rows_of_an_engine_can_be_proved_here(one: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.installed
 @pytest.mark.parametrize("model", MODELS)
 def test_model_has_the_outcome_of_its_rows(model: str, tmp_path: Path) -> None:
     folder = tmp_path / "models"
