@@ -87,6 +87,21 @@ def test_outputs_of_a_bert_agree_with_onnx_runtime(run: Run, tmp_path: Path, ops
     assert found.used.engine_version == "1.4.2"
 
 
+@pytest.mark.parametrize("head", [bert.TOKENS, bert.ANSWERS])
+def test_outputs_have_the_rank_and_the_number_of_the_file(run: Run, tmp_path: Path, head: str) -> None:
+    """Its compiler folds batch and sequence into one axis, and joins the two outputs of question answering."""
+    path, feed = tiny(tmp_path, head=head), tokens(2, 16)
+    found = measured(run(path, [feed], reference=reference(path, feed)))
+    assert found.check.state == "agrees"
+
+
+def test_unknown_hidden_size_is_refused_by_its_number(run: Run, tmp_path: Path) -> None:
+    size = bert.Size(layers=1, hidden=64, heads=2, inside=64, words=50, places=64)
+    path = save(bert.bert(size=size), tmp_path / "bert.onnx")
+    reason = refusal(run(path, [tokens()]))
+    assert (reason.code, reason.fields["size"]) == ("hidden_size_unknown", 64)
+
+
 def test_quantized_bert_agrees_and_says_its_types(run: Run, tmp_path: Path) -> None:
     path = str(bert.quantized(Path(tiny(tmp_path)), tmp_path / "int8.onnx", bert.TINY))
     found = measured(run(path, [tokens()], reference=reference(path, tokens(), INT8_TOLERANCE)))

@@ -36,6 +36,8 @@ from tuibench.runs.task import StopSwitch
 from tuibench.worker.bundle import write_bundle
 from tuibench.worker.start import start_environment
 
+pytestmark = pytest.mark.timeout(600)  # the import of transformers alone takes seconds of CPU
+
 Run = Callable[..., Execution | Failure]
 
 

@@ -30,18 +30,26 @@ class Size:
     labels: int = 2
 
 
+CLASSES, TOKENS, ANSWERS = "classes", "tokens", "answers"
+"""Heads: of a sequence, of each token, and where an answer starts and ends (opset 13 and later)."""
+
 SMALL, TINY = Size(), Size(layers=2, hidden=32, heads=2, inside=64, words=50, places=64)
 
 
 def bert(
-    opset: int = 14, size: Size = SMALL, *, fused: bool = False, weights: Mapping[str, Any] | None = None
+    opset: int = 14,
+    size: Size = SMALL,
+    *,
+    fused: bool = False,
+    head: str = CLASSES,
+    weights: Mapping[str, Any] | None = None,
 ) -> onnx.ModelProto:
     """Build the classifier with seeded weights, no two alike: the Executor does not take shared ones.
 
     `fused` writes the attention as the export of torch's fused one, which scales queries and keys. `weights` are those
-    of a checkpoint, by their names there.
+    of a checkpoint, by their names there. `head` is what it answers.
     """
-    return _Bert(opset, size, fused, weights or {}).build()
+    return _Bert(opset, size, fused, weights or {}).build(head)
 
 
 def fixed(built: onnx.ModelProto, batch: int, sequence: int) -> onnx.ModelProto:
@@ -96,18 +104,36 @@ class _Bert:
         self._nodes: list[onnx.NodeProto] = []
         self._weights: list[onnx.TensorProto] = []
 
-    def build(self) -> onnx.ModelProto:
-        size = self._size
+    def build(self, head: str) -> onnx.ModelProto:
         x = self._embeddings()
         mask = self._mask()
-        for layer in range(size.layers):
+        for layer in range(self._size.layers):
             x = self._layer(f"/bert/encoder/layer.{layer}", x, mask)
+        ids = [tensor(name, I64, ["batch", "seq"]) for name in INPUTS]
+        heads = {CLASSES: self._classes, TOKENS: self._tokens, ANSWERS: self._answers}
+        outputs = heads[head](x)
+        return model(self._nodes, ids, outputs, self._weights, opset=self._opset)
+
+    def _classes(self, x: str) -> list[onnx.ValueInfoProto]:
+        size = self._size
         first = self._node("Gather", "/bert/pooler/Gather", x, self._constant(0, "/bert/pooler/Gather"), axis=1)
         pooled = self._node("Tanh", "/bert/pooler/Tanh", self._linear("bert.pooler.dense", first, size.hidden))
         self._linear("classifier", pooled, size.labels, output="logits")
-        ids = [tensor(name, I64, ["batch", "seq"]) for name in INPUTS]
-        logits = tensor("logits", F32, ["batch", size.labels])
-        return model(self._nodes, ids, [logits], self._weights, opset=self._opset)
+        return [tensor("logits", F32, ["batch", size.labels])]
+
+    def _tokens(self, x: str) -> list[onnx.ValueInfoProto]:
+        self._product("/classifier", x, self._size.hidden, self._size.labels, output="logits")
+        return [tensor("logits", F32, ["batch", "seq", self._size.labels])]
+
+    def _answers(self, x: str) -> list[onnx.ValueInfoProto]:
+        both = self._product("/qa_outputs", x, self._size.hidden, 2)
+        parts = ["/Split_output_0", "/Split_output_1"]
+        sizes = self._constant([1, 1], "/Split")
+        self._nodes.append(helper.make_node("Split", [both, sizes], parts, name="/Split", axis=-1))
+        names = ["start_logits", "end_logits"]
+        for part, name in zip(parts, names, strict=True):
+            self._node("Squeeze", "/Squeeze", part, self._constant([-1], "/Squeeze"), output=name)
+        return [tensor(name, F32, ["batch", "seq"]) for name in names]
 
     def _node(self, op: str, name: str, *inputs: str, output: str = "", **attributes: Any) -> str:
         """Add a node, numbered like the exporter if the name is taken, and return its output."""
@@ -178,10 +204,10 @@ class _Bert:
         x = self._node("Mul", f"{scope}/Mul", x, self._weight(f"{name}.weight", self._size.hidden, mean=1.0))
         return self._node("Add", f"{scope}/Add", x, self._weight(f"{name}.bias", self._size.hidden))
 
-    def _product(self, scope: str, x: str, inside: int, out: int) -> str:
+    def _product(self, scope: str, x: str, inside: int, out: int, output: str = "") -> str:
         name = scope[1:].replace("/", ".")
         x = self._node("MatMul", f"{scope}/MatMul", x, self._weight(f"{name}.weight", inside, out, turned=True))
-        return self._node("Add", f"{scope}/Add", self._weight(f"{name}.bias", out), x)
+        return self._node("Add", f"{scope}/Add", self._weight(f"{name}.bias", out), x, output=output)
 
     def _linear(self, name: str, x: str, out: int, output: str = "") -> str:
         weights = self._weight(f"{name}.weight", out, self._size.hidden), self._weight(f"{name}.bias", out)

@@ -7,6 +7,7 @@ the interpreter's lock: streams are processes.
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import shutil
 import sys
@@ -22,6 +23,7 @@ from typing import Any
 
 from tuibench.core.errors import EngineError
 from tuibench.core.model import Port
+from tuibench.core.reason import because
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.openmp import pool_pinning, pool_variables
 from tuibench.engines.protocol import (
@@ -68,6 +70,7 @@ _OPERATORS = frozenset(
     }
 )
 """Operators of ONNX that its compiler can turn into kernels, at least in the patterns that it knows."""
+_JOINED = 2
 _KERNELS = frozenset(
     {
         *("BinaryAdd", "BinaryOp", "Concat", "ConstantOfShape", "Convolution", "CosSin", "DequantizeLinear"),
@@ -131,6 +134,11 @@ class ExecutorEngine:
             graph.engine_init()
         except EngineRefusal:
             raise
+        except KeyError as error:
+            # It looks up the number of heads by the hidden size.
+            size = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+            code = because("hidden_size_unknown", size=size) if size else because("executor_refused", text=repr(error))
+            raise EngineRefusal.from_reason(code) from error
         except Exception as error:  # its compiler raises any type for a graph that it does not know
             raise EngineRefusal("executor_refused", text=locate_error(error)) from error
         return ExecutorSession(graph, inputs, outputs, setting, place)
@@ -219,9 +227,10 @@ class ExecutorSession:
         self._order = [name for name in fed if name in names]
         if len(self._order) != len(inputs):
             _refuse_count(len(self._order), "input", len(inputs))
-        if len(found) != len(outputs):
-            _refuse_count(len(found), "output", len(outputs))
         declared = [port.name for port in outputs]
+        self._is_joined = len(found) == 1 and len(outputs) == _JOINED
+        if len(found) != len(outputs) and not self._is_joined:
+            _refuse_count(len(found), "output", len(outputs))
         self._names = found if set(found) == set(declared) else declared
 
     def inputs(self) -> tuple[Port, ...]:
@@ -238,7 +247,7 @@ class ExecutorSession:
             raise IoUnavailable("no_way_to_pass_inputs")
         samples = [[_taken(feed[name]) for name in self._order] for feed in feeds]
         calls = tuple(partial(self._run, sample) for sample in samples)
-        return Bound(io, calls, partial(self._fetch, calls), (samples,))
+        return Bound(io, calls, partial(self._fetch, calls, samples), (samples,))
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """Refuse: the Executor has no queue; streams are processes."""
@@ -264,13 +273,31 @@ class ExecutorSession:
             os.chdir(self._setting.work_dir)
             shutil.rmtree(self._place, ignore_errors=True)
 
-    def _fetch(self, calls: Sequence[Callable[[], Sequence[Any]]], sample: int) -> dict[str, Any]:
-        values = dict(zip(self._names, calls[sample](), strict=True))
+    def _fetch(
+        self, calls: Sequence[Callable[[], Sequence[Any]]], samples: Sequence[Sequence[Any]], sample: int
+    ) -> dict[str, Any]:
+        found = calls[sample]()
+        values = dict(zip(self._names, self._divided(found) if self._is_joined else found, strict=True))
         for name, value in values.items():
             steps = zip(value.strides, value.shape, strict=True)
             if value.size and any(step == 0 and size > 1 for step, size in steps):
                 raise EngineRefusal("output_of_one_element", engine="executor", name=name)
-        return {port.name: _given(values[port.name], port.dtype) for port in self._outputs}
+        tokens = next((array.shape for array in samples[sample] if array.ndim > 1), ())
+        return {port.name: _given(_unfolded(values[port.name], port, tokens), port.dtype) for port in self._outputs}
+
+    def _divided(self, found: Sequence[Any]) -> list[Any]:
+        """Return the two outputs that its compiler joined along the last axis, those of question answering."""
+        if len(found) != 1 or found[0].shape[-1] != _JOINED:
+            _refuse_count(len(found), "output", len(self._outputs))
+        return [found[0][..., at] for at in range(_JOINED)]
+
+
+def _unfolded(array: Any, port: Port, tokens: tuple[int, ...]) -> Any:
+    """Return an array with the rank of the file: its compiler folds batch and sequence into one axis."""
+    folded = port.shape is not None and len(port.shape) == array.ndim + len(tokens) - 1
+    if folded and len(tokens) > 1 and array.shape[0] == math.prod(tokens):
+        return array.reshape(*tokens, *array.shape[1:])
+    return array
 
 
 def _refuse_count(count: int, role: str, expected: int) -> None:

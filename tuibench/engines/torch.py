@@ -10,6 +10,7 @@ import importlib
 import os
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -57,15 +58,22 @@ class TorchEngine:
 
     capabilities = CAPABILITIES
 
+    def __init__(self) -> None:
+        self._needs_transformers = False
+
     def environment(self, setting: LoadSettings) -> dict[str, str]:
         """Return variables for its OpenMP pool, which pins its threads by itself, and against downloads."""
+        self._needs_transformers = _kind_of(setting.model_path) == SAFETENSORS
         offline = dict.fromkeys(_OFFLINE, "1") | {"HF_HOME": os.path.join(setting.work_dir, "hub")}
         return {**pool_variables(setting), **offline}
 
     def start(self) -> str:
-        """Import PyTorch and return its version."""
+        """Import PyTorch, and for a directory transformers, whose import is no part of loading; return the version."""
         import torch
 
+        if self._needs_transformers:
+            with suppress(ImportError):  # loading says so
+                importlib.import_module("transformers")
         return str(torch.__version__)
 
     def load(self, setting: LoadSettings) -> TorchSession:

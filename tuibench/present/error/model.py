@@ -103,6 +103,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "operators_missing": ("{engine} cannot run {ops}", ""),
     "nothing_to_run": ("{engine} has nothing to run: no operator of the model computes anything", ""),
     "executor_refused": ("executor cannot compile this graph: {text}", ""),
+    "hidden_size_unknown": ("executor knows no BERT of hidden size {size}; it knows 32, 128, 256, 384, 768, 1024", ""),
     "output_of_one_element": ("{engine} returned output '{name}' with one element repeated", ""),
     "unsupported_stream_kind": ("the engine runs no streams as {kind}; it takes {names:or}", ""),
     "engine_ended_process": ("{engine} ended its process with code {exit_code}: {text:200}", ""),
