@@ -78,11 +78,13 @@ class Preparation:
         source = self._spec.models[index]
         request: dict[str, Any] = {"path": source.path, "memory_bytes": self._memory_bytes, "parent": os.getpid()}
         request |= {"cache": self._cache, "interpreters": self._interpreters}
+        # Other files are loaded by their engine to read their inputs.
+        phase = "inspect" if source.path.endswith((".onnx", ".ort")) else "load"
         try:
             answer = self._call(
                 "inspect",
                 request,
-                timeout_s=self._bounds.limit_s("inspect", None),
+                timeout_s=self._bounds.limit_s(phase, None),
                 stop=self._stop,
                 log_path=self._log(f"inspect-{index}"),
             )

@@ -170,7 +170,7 @@ class ModelFetch:
         )
 
 
-_INSPECT_S = 30.0
+_INSPECT_S, _LOAD_S = 30.0, 120.0
 _HASH_S = 30.0
 _SLOWEST_BYTES_PER_S = 20_000_000
 
@@ -184,7 +184,8 @@ def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> 
         "memory_bytes": read_memory(tree, find_groups(tree)).room_bytes,
         "interpreters": {one.id: str(interpreter_of(places.engines, one.id)) for one in installed},
     }
-    limit = _INSPECT_S * timeout_scale
+    # Other files are loaded by their engine to read their inputs.
+    limit = (_INSPECT_S if source.path.endswith((".onnx", ".ort")) else _LOAD_S) * timeout_scale
     answer = ask_child("inspect", request, file=source.asked, timeout_s=limit)
     return from_plain(ModelSummary, answer)
 
