@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter_ns
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from tests.build import make_cell, make_job
 from tests.engines import make
 from tests.engines.make import Case
+from tests.engines.probe import setting
 from tests.model import exports
 from tests.refusal import refused
 from tuibench.core.cell import Execution
@@ -179,3 +181,29 @@ def test_queue_gives_each_stream_its_samples_and_closes_gaps() -> None:
     assert len(seen) == 20 and set(seen) == {0, 1}
     assert all(0 < start <= end for start, end in zip(starts, ends, strict=True))
     assert queue.run(0, starts, ends) == 0
+
+
+def test_inputs_of_an_equal_type_get_the_one_type_that_the_library_knows() -> None:
+    class Network:
+        def input_names(self) -> list[str]:
+            return ["x"]
+
+        def input_dims(self) -> list[list[int]]:
+            return [[2]]
+
+        output_names, output_dims = input_names, input_dims
+
+        def num_streams(self) -> int:
+            return 1
+
+        def fraction_of_supported_ops(self) -> float:
+            return 1.0
+
+        def execute_list_out(self, arrays: list[Any]) -> list[Any]:
+            return arrays
+
+    network, cpu = Network(), SimpleNamespace(isa="avx2", vnni=False)
+    equal = np.array([1.0, 2.0], dtype=np.dtype(np.float32, copy=True))
+    assert equal.dtype is not np.dtype(np.float32)
+    session = deepsparse.DeepSparseSession(network, cpu, setting("m.onnx"), "single_stream", 1)
+    assert session.bind([{"x": equal}], "call").outputs(0)["x"].dtype is np.dtype(np.float32)

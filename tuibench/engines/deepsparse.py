@@ -165,7 +165,8 @@ class DeepSparseSession:
                 raise EngineRefusal(
                     "unsupported_port_type", engine="deepsparse", role="input", name=port.name, type="string"
                 )
-        return arrays
+        # The library knows a type by its one object, and an array may have an equal one.
+        return [array.view(np.dtype(array.dtype.name)) for array in arrays]
 
     def _prove(self, arrays: list[Any]) -> list[Any]:
         """Run for the first time, when types and outputs are checked."""
