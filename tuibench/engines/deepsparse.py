@@ -17,7 +17,7 @@ from typing import Any
 
 from tuibench.core.errors import EngineError
 from tuibench.core.model import Port
-from tuibench.core.reason import Reason, because, error_text
+from tuibench.core.reason import Reason, error_text
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.protocol import (
     BadSetting,
@@ -114,8 +114,8 @@ class DeepSparseSession:
         self._network = network
         self._setting = setting
         self._is_proven = False
-        self._inputs = _read_ports(network.input_names(), network.input_dims())
-        self._outputs = _read_ports(network.output_names(), network.output_dims())
+        self._inputs = _read_ports(network.input_names(), network.input_dims)
+        self._outputs = _read_ports(network.output_names(), network.output_dims)
         self._back = ReadBack(
             precision="f32",
             threads=threads,
@@ -191,8 +191,6 @@ def require_strides(name: str, array: Any) -> None:
 
 def _explain(error: RuntimeError) -> Reason:
     said = engine_words(error, 2000).removeprefix("NM: error: ").strip()
-    if said.startswith("Dimensionality "):
-        return because("unsupported_rank", engine="deepsparse", role="input", text=said)
     return error_text(said)
 
 
@@ -200,7 +198,11 @@ def _count_threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def _read_ports(names: Sequence[str], shapes: Sequence[Sequence[int] | None]) -> tuple[Port, ...]:
+def _read_ports(names: Sequence[str], read_dims: Callable[[], Sequence[Sequence[int] | None]]) -> tuple[Port, ...]:
+    try:
+        shapes = read_dims()
+    except RuntimeError:  # of a scalar it cannot tell the dims, but it runs it
+        shapes = [None] * len(names)
     ports = zip(names, shapes, strict=True)
     return tuple(Port(str(name), "tensor", "", None if shape is None else tuple(shape)) for name, shape in ports)
 

@@ -85,7 +85,6 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "{operator} cannot be replaced by the simpler operators that it stands for: {text:200}",
         "export the model with an older opset",
     ),
-    "unsupported_rank": ("{engine} takes no {role} of this number of dims: {text:200}", ""),
     "version_unknown": (
         "the model has {what} {number}; the newest that can be rewritten for the engine is {newest}",
         "export the model with an older {what}",
