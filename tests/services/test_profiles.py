@@ -182,6 +182,14 @@ def test_plan_uses_only_a_profile_of_the_same_settings(home: Path) -> None:
         assert services.profiles.plan(other, sha256).seconds is None
 
 
+def test_plan_counts_the_shares_of_zeros_that_an_engine_pretends(home: Path) -> None:
+    spec, costs = make_profile_spec(MODEL), replace(COSTS, parameters=10_000_000)
+    plain = Services().profiles.plan(spec, costs=costs)
+    found = Services().profiles.plan(replace(spec, engines=("deepsparse",)), costs=costs)
+    assert plain.seconds is not None and found.seconds is not None
+    assert found.seconds >= plain.seconds + 7 * 5 and "the model with 7 shares of zeros" in found.words
+
+
 def test_plan_ends_where_the_command_does(home: Path) -> None:
     spec = make_profile_spec(MODEL, limits=Limits(max_time_s=2.0))
     plan = Services().profiles.plan(spec, costs=COSTS)

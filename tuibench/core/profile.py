@@ -19,6 +19,8 @@ __all__ = ("INT8", "LEVELS", "LOSS", "PERFORMANCE", "PRUNED_LEVELS", "ProfileSpe
 LAYER, RUNTIME, FOLDED, RESIDUAL = "layer", "runtime", "folded", "residual"
 """Kinds of rows: nodes of the model; work that the engine added; nodes computed beforehand; the remainder."""
 
+HANDED = "ORT"
+"""Kernel of the rows that an engine leaves to the ONNX Runtime inside it."""
 LAYOUT = "layout (runtime)"
 """Operator name of rows in which an engine changes a tensor's layout for its own kernels."""
 

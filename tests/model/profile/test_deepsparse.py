@@ -17,12 +17,12 @@ from tests.test_child import call
 from tuibench.core.cell import Estimate
 from tuibench.core.errors import EngineError
 from tuibench.core.model import Point, Reference
-from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, LayerRun, PrunedPoint, ZeroEffect
+from tuibench.core.profile import FOLDED, HANDED, LAYER, LAYOUT, RUNTIME, LayerRun, PrunedPoint, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines.installation import interpreter_of
 from tuibench.engines.protocol import LayerOrder, Tell
 from tuibench.model.graph import walk
-from tuibench.model.profile.deepsparse import HANDED, Layer, map_layers
+from tuibench.model.profile.deepsparse import Layer, map_layers
 from tuibench.model.profile.events import Flat
 from tuibench.model.profile.pruning import time_all
 from tuibench.present.reason import reason_words

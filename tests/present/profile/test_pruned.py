@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from tests.present.profile.sample_data import make_performance, make_profile
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import PERFORMANCE, Profile, PrunedPoint
+from tuibench.core.profile import HANDED, PERFORMANCE, Profile, PrunedPoint
 from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
+from tuibench.present.profile.layers import layer_rows
 from tuibench.present.profile.page import settle
 from tuibench.present.profile.performance_view import PerformanceView
 from tuibench.present.profile.shown import Shown
@@ -55,3 +56,10 @@ def test_short_names_of_a_share_are_accepted() -> None:
 def test_points_survive_json() -> None:
     profile = view().profile
     assert from_plain(type(profile), to_plain(profile)).pruned == (DENSE, HALF, MOST)
+
+
+def test_layer_left_to_the_engine_inside_is_marked() -> None:
+    profile = view().profile
+    first = profile.layers[0]
+    handed = replace(profile, layers=(replace(first, kernel_op=HANDED), *profile.layers[1:]))
+    assert [row.op for row in layer_rows(handed)][:2] == [f"{first.op} ORT", profile.layers[1].op]

@@ -14,7 +14,7 @@ import onnx
 from tuibench.core.cell import Estimate, Noise
 from tuibench.core.engine import entry_of, install_command
 from tuibench.core.errors import EngineError
-from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, KernelRow, LayerRun, PrunedPoint, own_key
+from tuibench.core.profile import FOLDED, HANDED, LAYER, LAYOUT, RUNTIME, KernelRow, LayerRun, PrunedPoint, own_key
 from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain
 from tuibench.core.value import dataclass
@@ -27,8 +27,6 @@ from tuibench.model.profile.mapping import is_product
 
 _WHOLE, _LAYERS = "tuibench.engines.deepsparse_layers:time_whole", "tuibench.engines.deepsparse_layers:time_layers"
 _COPY, _LOG = "copy.onnx", "deepsparse.log"
-HANDED = "ORT"
-"""Mark of rows that the ONNX Runtime inside DeepSparse computes."""
 _HANDED_OWN = f"{HANDED} (runtime)"
 _NAIVE = "Naive Subgraph"
 

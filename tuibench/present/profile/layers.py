@@ -6,7 +6,17 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile, LayerTime, NodeCost, PerformanceProfile
+from tuibench.core.profile import (
+    FOLDED,
+    HANDED,
+    LAYER,
+    RESIDUAL,
+    RUNTIME,
+    CostProfile,
+    LayerTime,
+    NodeCost,
+    PerformanceProfile,
+)
 from tuibench.core.profile_facts import HEAVY, find_withheld, int8_of, int8_ratio, time_of, total_ms
 from tuibench.core.text import show
 from tuibench.core.units import scaled, short, size, table_ms
@@ -104,7 +114,7 @@ def _row(
     value = layer.ms.value
     ms = value if value is not None and math.isfinite(value) and not profile.below_resolution else None
     return LayerRow(
-        *(layer.key, layer.op, layer.weight, number, " ".join(words).casefold()),
+        *(layer.key, _operator(layer), layer.weight, number, " ".join(words).casefold()),
         layer=layer,
         name=cost.name if cost is not None else "",
         cost=cost,
@@ -112,6 +122,11 @@ def _row(
         share=time_of(layer) / total if ms is not None and total else None,
         reason="" if ms is not None else _reason(profile, layer),
     )
+
+
+def _operator(layer: LayerTime) -> str:
+    """Return the operator, with a mark if the engine left it to another one inside it."""
+    return f"{layer.op} {HANDED}" if layer.kernel_op == HANDED else layer.op
 
 
 def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
