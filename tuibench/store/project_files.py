@@ -19,7 +19,7 @@ from tuibench.store.documents import Document, ProjectFiles
 from tuibench.store.files import measure
 
 _NOTED_APART = ("id", "versions", "generation")
-_PLAIN_NAMES = ("model", "")
+_PLAIN_NAMES = ("model", "config", "")
 
 
 def encode_project(project: Project) -> dict[str, Any]:
