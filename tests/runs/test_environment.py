@@ -113,6 +113,13 @@ def test_engine_versions_block_resume_and_reader_versions_do_not() -> None:
     assert all_words(forbids_resume(ENV, VERSIONS, ENV, newer)) == lines
 
 
+def test_engine_that_only_one_result_measured_is_no_change() -> None:
+    apart = VERSIONS | {"onnxruntime@1.27.0": "1.27.0", "deepsparse": "1.8.0"}
+    assert environment_changes(ENV, apart, ENV, VERSIONS) == environment_changes(ENV, VERSIONS, ENV, apart) == ()
+    other = apart | {"deepsparse": "1.9.0"}
+    assert all_words(environment_changes(ENV, apart, ENV, other)) == ("deepsparse: 1.8.0 → 1.9.0",)
+
+
 @pytest.mark.parametrize("block", [None, [], "text", 3, {"cpu": ["x"], "kernel": "y", "memory": {"total_bytes": "z"}}])
 def test_blocks_of_any_shape_raise_nothing(block: Any) -> None:
     strange = {"cpu": block, "frequency": block, "kernel": block, "cgroup": {"quota_cpus": block}, "memory": block}

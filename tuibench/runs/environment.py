@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tuibench.core.engine import is_apart
 from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
 from tuibench.core.units import short, size
@@ -58,6 +59,8 @@ def _changes(
     yield from ((False, line) for line in _instruction_sets(old_env, new_env))
     # Keep the order of the results, which list the benchmark's own version first.
     for name in dict.fromkeys([*old_versions, *new_versions]):
+        if is_apart(name) and not (old_versions.get(name) and new_versions.get(name)):
+            continue  # an engine with its own interpreter is listed only by results that measured it
         old, new = (_short(versions.get(name) or "not installed") for versions in (old_versions, new_versions))
         if old != new and name not in _INDIFFERENT:
             yield True, because("changed", name=_short(name), old=old, new=new)
