@@ -199,7 +199,7 @@ def test_other_first_words_are_unknown_commands() -> None:
         (["m", "-b", "--", "x"], "-b needs a value"),
         (["m", "-x="], "-x needs a value"),
         (["m", "--quick=yes"], "--quick takes no value"),
-        (["m", "-nstreams", "0"], "-nstreams takes a whole number from 1 to 4096, not '0'"),
+        (["m", "-nstreams", "0"], "-nstreams takes 1 to 4096, or auto, not '0'"),
         (["m", "-pin", "socket"], "-pin takes core, numa or none, not 'socket'"),
         (["m", "--seed", "-1"], "--seed takes a whole number from 0 to 9223372036854775807, not '-1'"),
     ],

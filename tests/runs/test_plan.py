@@ -40,6 +40,14 @@ def test_cell_keys_equal_those_of_stored_results(line: str, keys: list[str]) -> 
     assert [cell.key for cell in make_cells(spec, [MODEL], POINTS)] == keys
 
 
+def test_an_engine_and_its_default_release_are_measured_once() -> None:
+    request = parse(["benchmark", "sample:tiny", "-e", "deepsparse,deepsparse@1.8.0,onnxruntime,onnxruntime@1.27.0"])
+    assert isinstance(request, BenchmarkRequest)
+    spec, notes = to_spec(request, Machine())
+    assert spec.engines == ("deepsparse", "onnxruntime", "onnxruntime@1.27.0")
+    assert any("deepsparse@1.8.0" in note for note in notes)
+
+
 @pytest.mark.parametrize(("flags", "streams"), [("", [2, 8]), ("-nstreams auto", [2, 8]), ("-nstreams 3", [3, 3])])
 def test_elastic_has_two_requests_per_node_in_flight(flags: str, streams: list[int]) -> None:
     request = parse(["benchmark", "sample:tiny", *shlex.split(f"-s elastic -ncores 1,4 {flags}")])

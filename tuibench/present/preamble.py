@@ -349,7 +349,7 @@ _Planned = tuple[str, Cell, Failure | None]
 
 
 _PLANNED: tuple[Column[_Planned], ...] = (
-    Column("engine", "engine", 0, lambda row: cut(show(row[1].asked.engine, 40), 16)),
+    Column("engine", "engine", 0, lambda row: cut(show(row[1].asked.engine, 40), 24)),
     Column("scenario", "scenario", 0, _scenario),
     Column("cores", "cores", 0, lambda row: str(row[1].asked.cores), right=True),
     Column("batch", "batch", 0, _batch, right=True),

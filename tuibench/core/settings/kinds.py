@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from tuibench.core.engine import spell_id
+from tuibench.core.engine import full_id, spell_id
 from tuibench.core.errors import UsageError
 from tuibench.core.schema import CORES, LENGTH, SIZE, Range, holds
 from tuibench.core.settings.axis import Axis, parse_integers, parse_names
@@ -157,7 +157,12 @@ class Streams(Whole):
 
     def __call__(self, flag: str, given: str) -> int | None:
         """See Kind."""
-        return None if given.lower() == "auto" else super().__call__(flag, given)
+        if given.lower() == "auto":
+            return None
+        is_plain = given.isascii() and given.isdigit()
+        if not is_plain or not self.low <= int(given[:20]) <= self.high:
+            raise UsageError("not_streams", subject=flag, low=self.low, high=self.high, given=given)
+        return int(given)
 
 
 @dataclass(frozen=True)
@@ -333,6 +338,15 @@ class EngineList(NameList):
 
     def _spelled(self, value: str) -> str:
         return joined(map(spell_id, value.split(",")))
+
+    def settle(self, flag: str, value: Any, context: Context) -> Any:
+        """See Kind; an engine and its default release are the same."""
+        names = super().settle(flag, value, context)
+        same = {full_id(name): name for name in reversed(names)}
+        kept = tuple(name for name in names if same[full_id(name)] == name)
+        if left := [name for name in names if name not in kept]:
+            context.notes.append(f"{flag}: {', '.join(left)} given more than once, measured once")
+        return kept
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,10 @@ SETTING_ERRORS: dict[str, MessageAndHint] = {
     "value_needed": ("needs a value", ""),
     "name_too_long": ("{count} characters: a name has at most {most}", "give a shorter name"),
     "not_one_line": ("takes one line of at most {most} visible characters, not '{given:40}'", ""),
+    "not_streams": (
+        "takes {low} to {high}, or auto, not '{given:40}'",
+        "auto is one stream per core, in elastic two per NUMA node",
+    ),
     "not_in_integer_range": ("takes a whole number from {low} to {high}, not '{given:40}'", ""),
     "not_in_range": ("takes {unit} from {low:g} to {high:g}, not '{given:40}'", ""),
     "not_one_of": (
