@@ -95,6 +95,14 @@ def test_outputs_have_the_rank_and_the_number_of_the_file(run: Run, tmp_path: Pa
     assert found.check.state == "agrees"
 
 
+def test_crash_on_fixed_dims_ends_only_its_worker(run: Run, tmp_path: Path) -> None:
+    """A run gives it a copy with symbolic dims; here it gets the file itself."""
+    path = save(bert.fixed(bert.bert(size=bert.TINY), 1, 16), tmp_path / "fixed.onnx")
+    found = run(path, [tokens()])
+    assert isinstance(found, Failure) and found.kind in ("signal", "exit", "refused")
+    measured(run(tiny(tmp_path), [tokens()]))
+
+
 def test_unknown_hidden_size_is_refused_by_its_number(run: Run, tmp_path: Path) -> None:
     size = bert.Size(layers=1, hidden=64, heads=2, inside=64, words=50, places=64)
     path = save(bert.bert(size=size), tmp_path / "bert.onnx")

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from tuibench.core.engine import reader_of
+from tuibench.core.engine import TORCHSCRIPT, reader_of
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.reason import Reason, because
@@ -325,8 +325,17 @@ def _describe_interface(
         inputs=inputs,
         outputs=outputs,
         format=file.format,
-        reason=Reason("ort_file") if file.format == "ort" else because("file_of_engine", engine=reader_of(file.format)),
+        reason=_why_interface(file.format),
         files=files,
+    )
+
+
+def _why_interface(file_format: str) -> Reason:
+    """Return why a file shows only its inputs and outputs."""
+    if file_format == "ort":
+        return Reason("ort_file")
+    return because(
+        "script_carries_code" if file_format == TORCHSCRIPT else "file_of_engine", engine=reader_of(file_format)
     )
 
 

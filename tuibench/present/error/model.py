@@ -178,6 +178,10 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     ),
     "ort_file": ("an .ort file: only ONNX Runtime can read it, which shows only the interface", ""),
     "file_of_engine": ("only {engine} can read this file, which shows only the interface", ""),
+    "script_carries_code": (
+        "only {engine} can read this file; it carries code, which runs in processes of its own",
+        "",
+    ),
     "file_needs_engine": ("{path} is a file of PyTorch", "run it with -e {engine}"),
     "format_not_read": ("{engine} does not read {format} files; {reader} does", ""),
     "model_is_pickled": (
