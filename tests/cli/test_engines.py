@@ -42,13 +42,14 @@ def test_list_names_states_releases_and_commands(shell: Shell, engine: Path) -> 
 
 def test_removal_asks_first_and_names_the_run_that_uses_the_engine(keeper: Shell, engine: Path) -> None:
     refused = keeper.run("engines", "remove", ENGINE)
-    assert refused.code == 2 and "-y" in refused.err
+    assert refused.code == 2 and f"tuibench engines remove {ENGINE} -y" in refused.err
     run = detach(keeper, *LONG[:1], *LONG[3:], "-e", ENGINE)
     keeper.wait_for("execution_start")
     busy = keeper.run("engines", "remove", ENGINE, "-y")
     assert busy.code == 7 and f"tuibench cancel {run}" in busy.err and engine.exists()
     end(keeper, run)
-    assert keeper.run("engines", "remove", ENGINE, "-y").code == 0
+    done = keeper.run("engines", "remove", ENGINE, "-y")
+    assert done.code == 0 and done.err.splitlines()[0] == f"removing {ENGINE}"
     assert not engine.exists()
     missing = keeper.run("benchmark", "sample:tiny", "-e", ENGINE)
     assert missing.code == 4 and f"tuibench engines install {ENGINE}" in missing.err
@@ -75,6 +76,8 @@ def test_test_prints_the_difference_of_one_engine(shell: Shell, engine: Path) ->
         (("install", "nothing"), 4, "engines:"),
         (("install",), 2, "required"),
         (("download", ENGINE), 2, "--to"),
+        (("download", "deepsparse", "--to", "a b", "-q"), 2, "engines download deepsparse --to 'a b' --accept-licence"),
+        (("remove", ENGINE), 4, f"tuibench engines install {ENGINE}"),
         (("remove", ENGINE, "-y"), 4, f"tuibench engines install {ENGINE}"),
         (("test", ENGINE), 4, f"tuibench engines install {ENGINE}"),
         (("drop", ENGINE), 2, "install"),
@@ -130,8 +133,11 @@ def test_ctrl_c_leaves_nothing_of_an_installation(real_shell: Shell, tmp_path: P
         if line.startswith(b"installing"):
             break
     command.send_signal(signal.SIGINT)
-    command.communicate()
+    _, rest = command.communicate()
     assert as_shell(command.returncode) == 130
+    assert (
+        rest.decode().splitlines()[-1] == f"tuibench: {ENGINE}: the installation was cancelled; nothing of it is left"
+    )
     root = Services().engines.root
     assert [name for name in os.listdir(root) if not name.endswith(".lock")] == []
     until(lambda: not real_shell.processes(), "no process")

@@ -154,7 +154,7 @@ def test_installation_in_the_background_ends_with_the_services(services: Service
     with pytest.raises(EngineBusy):
         services.engines.begin(order)
     assert began.wait(60)
-    services.close()
+    assert job.close()
     assert job.is_done and job.record is None and job.error is not None
     assert job.error.reason.code == "installation_cancelled" and names(services) == []
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tuibench.cli.output import emit, open_services, tell, width
+from tuibench.cli.output import emit, open_services, tell, tell_error, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.ids import short_id
@@ -47,6 +47,9 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
             if request.debug:
                 tell(left.traceback_text)
             raise TuibenchError("dashboard_failed")
+        job = services.installing()
+        if job is not None and not job.is_done and job.close() and job.error is not None:
+            tell_error(job.error)
         # The dashboard's last poll is up to a second old: a run may have ended since.
         going = services.runs.alive(left.going) if left.going and left.code == ExitCode.OK else ()
         if going:

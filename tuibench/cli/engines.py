@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -12,8 +13,8 @@ from pathlib import Path
 
 from tuibench.cli.output import ask_confirmation, emit, tell, tell_error, width
 from tuibench.cli.parser import ASCII, JSON, QUIET, YES, Action, Argument, argument, switch
-from tuibench.cli.terminal import Interruption
-from tuibench.core.engine import is_apart
+from tuibench.cli.terminal import Ended, Interruption
+from tuibench.core.engine import install_command, is_apart, spell_id
 from tuibench.core.engine_state import InstallOrder, InstallProgress
 from tuibench.core.errors import EngineError, ExitCode, TuibenchError, UsageError
 from tuibench.core.reason import Reason
@@ -34,8 +35,8 @@ def list_engines(args: argparse.Namespace, services: Services, _: Interruption) 
 
 def install(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Install an engine after its licence was accepted, and test it."""
-    order = _accepted(args, services)
-    with _progress(args.quiet, args.ascii) as (painter, update):
+    order = _accepted(args, services, install_command(spell_id(args.id)))
+    with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("installation_cancelled", order.id):
         record, is_new = services.engines.install(order, update)
         painter.clear()
     if not is_new:
@@ -47,8 +48,8 @@ def install(args: argparse.Namespace, services: Services, _: Interruption) -> No
 
 def download(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Download the wheels of an engine, for a machine without a network."""
-    order = _accepted(args, services)
-    with _progress(args.quiet, args.ascii) as (painter, update):
+    order = _accepted(args, services, f"tuibench engines download {spell_id(args.id)} --to {shlex.quote(args.to)}")
+    with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("download_cancelled", order.id):
         wheels = services.engines.download(order, Path(args.to), update)
         painter.clear()
     if not args.quiet:
@@ -66,7 +67,8 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
         try:
             if not is_apart(engine_id):
                 code = _show_contract(services.engines.contract(engine_id), engine_id) or code
-            answer = services.engines.test(engine_id)
+            with _told_if_ended("engine_test_cancelled", engine_id):
+                answer = services.engines.test(engine_id)
         except TuibenchError as error:
             if args.id:
                 raise
@@ -90,16 +92,23 @@ def _show_contract(checks: dict[str, Reason | None], engine_id: str) -> ExitCode
 
 def remove(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Remove an engine after a confirmation."""
-    state = services.engines.state(args.id)
-    if not args.yes and not ask_confirmation(f"remove {state.id}? [y/N]", "y", "tuibench engines remove"):
+    engine_id = services.engines.removable(args.id)
+    command = f"tuibench engines remove {engine_id}"
+    if not args.yes and not ask_confirmation(f"remove {engine_id}? [y/N]", "y", command):
         tell("nothing was removed")
         return
+    if not args.quiet:
+        tell(f"removing {engine_id}")
     freed = services.engines.remove(args.id)
-    tell(f"removed {state.id}: {size(freed)}; tuibench engines install {state.id} installs it again")
+    if not args.quiet:
+        tell(f"removed {engine_id}: {size(freed)}; tuibench engines install {engine_id} installs it again")
 
 
-def _accepted(args: argparse.Namespace, services: Services) -> InstallOrder:
-    """Return the order; ask for the licence if there is one to accept, and tell size and licence."""
+def _accepted(args: argparse.Namespace, services: Services, command: str) -> InstallOrder:
+    """Return the order; ask for the licence if there is one to accept, and tell size and licence.
+
+    `command` is the command without options, for hints.
+    """
     state = services.engines.state(args.id)
     accepts = args.accept_licence
     if state.is_installable and offer_words(state) and not args.quiet:
@@ -108,10 +117,20 @@ def _accepted(args: argparse.Namespace, services: Services) -> InstallOrder:
         try:
             accepts = ask_confirmation(f"accept the licence ({licence_words(state.licence)})? [y/N]", "y", "")
         except UsageError as error:
-            raise UsageError("licence_not_accepted", engine=state.id, licence=state.licence) from error
+            raise UsageError("licence_not_accepted", engine=state.id, licence=state.licence, command=command) from error
         if not accepts:
-            raise EngineError("licence_declined", engine=state.id)
+            raise EngineError("licence_declined", engine=state.id, command=command)
     return InstallOrder(state.id, accepts, args.python or "", getattr(args, "wheels", None) or "", args.index_url or "")
+
+
+@contextmanager
+def _told_if_ended(code: str, engine_id: str) -> Iterator[None]:
+    """Print one line if Ctrl-C or another signal ends the block."""
+    try:
+        yield
+    except Ended:
+        tell_error(TuibenchError(code, engine=engine_id))
+        raise
 
 
 @contextmanager
@@ -188,7 +207,7 @@ ACTIONS = {
                 "Run a small model with an engine, or with all that are installed, and compare with ONNX Runtime.",
                 (argument("id", metavar="NAME[@RELEASE]", nargs="?", help="such as deepsparse; none tests all"),),
             ),
-            "remove": Action(remove, "Remove an installed engine, unless a run uses it.", (_ID, YES)),
+            "remove": Action(remove, "Remove an installed engine, unless a run uses it.", (_ID, YES, QUIET)),
         },
     )
 }

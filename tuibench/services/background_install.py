@@ -11,6 +11,7 @@ from tuibench.core.reason import CANCELLED_ON_REQUEST, Reason
 from tuibench.engines.installation import Installation
 from tuibench.runs.task import Cancelled, StopSwitch
 
+CANCELLED = "installation_cancelled"
 _END_S = 5.0
 Install = Callable[[InstallOrder, Callable[[InstallProgress], None], StopSwitch], tuple[Installation, bool]]
 
@@ -42,16 +43,17 @@ class BackgroundInstall:
         if not self.is_done:
             self._stop.trip(Reason(CANCELLED_ON_REQUEST))
 
-    def close(self) -> None:
-        """End it, and wait until it has removed what it made."""
+    def close(self) -> bool:
+        """End it, and wait until it has removed what it made; return whether it was cancelled."""
         self.cancel()
         self._thread.join(_END_S)
+        return self.error is not None and self.error.reason.code == CANCELLED
 
     def _work(self) -> None:
         try:
             self.record, _ = self._install(self._order, self._tell, self._stop)
         except Cancelled:
-            self.error = TuibenchError("installation_cancelled", engine=self.id)
+            self.error = TuibenchError(CANCELLED, engine=self.id)
         except TuibenchError as error:
             self.error = error
         except Exception as error:  # the end of a thread: the page shows it

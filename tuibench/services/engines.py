@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -135,7 +136,7 @@ class Engines:
         order = replace(order, id=recipe.id)
         if (found := find_installation(self.root, recipe.id)) is not None:
             return found, False
-        _check(recipe, order)
+        _check(recipe, order, engine.install_command(recipe.id))
         with _switch(stop) as switch, self._alone(recipe.id) as lock:
             if (found := find_installation(self.root, recipe.id)) is not None:
                 return found, False  # another command has just installed it
@@ -183,7 +184,7 @@ class Engines:
         """Download the wheels of an engine for every Python that may run it, for a machine without a network."""
         recipe = self.recipe(order.id)
         order = replace(order, id=recipe.id)
-        _check(recipe, order)
+        _check(recipe, order, f"tuibench engines download {recipe.id} --to {shlex.quote(str(target))}")
         missing: NoSuchWheel | None = None
         wanted = (order.python,) if order.python else recipe.pythons
         if not set(wanted) <= set(recipe.pythons):
@@ -229,13 +230,18 @@ class Engines:
         """Return the engines that are installed, beside tuibench or apart."""
         return tuple(one.id for one in self.every() if one.state in (INSTALLED, BESIDE))
 
+    def removable(self, engine_id: str) -> str:
+        """Return the full id of an engine of which something is installed; raise EngineError if there is nothing."""
+        found = self.recipe(engine_id).id
+        if not any(map(os.path.lexists, (place_of(self.root, found), new_place_of(self.root, found)))):
+            raise EngineError("engine_apart_missing", engine=found, command=engine.install_command(found))
+        return found
+
     def remove(self, engine_id: str) -> int:
         """Remove an installation, or what is left of one; return its size. Raise EngineBusy while a run uses it."""
-        recipe = self.recipe(engine_id)
-        place, new = place_of(self.root, recipe.id), new_place_of(self.root, recipe.id)
-        if not (os.path.lexists(place) or os.path.lexists(new)):
-            raise EngineError("engine_apart_missing", engine=recipe.id, command=engine.install_command(recipe.id))
-        with self._alone(recipe.id):
+        found = self.removable(engine_id)
+        place, new = place_of(self.root, found), new_place_of(self.root, found)
+        with self._alone(found):
             size = _size(place)
             with suppress(OSError):
                 (place / RECORD).unlink()  # first, so that what a kill leaves behind is never used
@@ -332,10 +338,10 @@ def _fetch(
     raise _no_wheel(recipe, order, missing, tried)
 
 
-def _check(recipe: Recipe, order: InstallOrder) -> None:
-    """Raise an error for an order that cannot succeed."""
+def _check(recipe: Recipe, order: InstallOrder, command: str) -> None:
+    """Raise an error for an order that cannot succeed; `command` is how it was given."""
     if recipe.licence and not order.accepts_licence:
-        raise UsageError("licence_not_accepted", engine=recipe.id, licence=recipe.licence)
+        raise UsageError("licence_not_accepted", engine=recipe.id, licence=recipe.licence, command=command)
     if order.wheels and not os.path.isdir(os.path.expanduser(order.wheels)):
         raise UsageError("no_wheel_directory", path=order.wheels)
     if order.wheels and order.index_url:

@@ -38,6 +38,7 @@ from tuibench.tui.start import DaemonThreads
 from tuibench.tui.terminal import Display
 from tuibench.tui.textual_seam import QuietApp, known_error
 from tuibench.tui.widgets.painted import glyphs_of
+from tuibench.tui.widgets.status_line import confirm
 
 T = TypeVar("T")
 
@@ -334,7 +335,7 @@ class Dashboard(QuietApp):
         if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
             self._pop()
         else:
-            self.exit(int(ExitCode.OK))
+            self.action_quit_now()
 
     def remember(self, **values: object) -> None:
         """Save values for the next session."""
@@ -350,8 +351,12 @@ class Dashboard(QuietApp):
         self.page.action_leave()
 
     def action_quit_now(self) -> None:
-        """Leave the dashboard from any screen."""
-        self.exit(int(ExitCode.OK))
+        """Leave the dashboard from any screen; ask first if that cancels an installation."""
+        job, page = self.services.installing(), self.page
+        if job is None or job.is_done or self.screen is not page:
+            self.exit(int(ExitCode.OK))
+            return
+        confirm(page, f"{job.id} is being installed; quitting cancels it", "quit", lambda: self.exit(int(ExitCode.OK)))
 
     def action_palette(self) -> None:
         """Open the palette of actions."""

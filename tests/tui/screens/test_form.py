@@ -18,7 +18,7 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.setting import Group, Place, Setting
 from tuibench.engines.installation import Installation
 from tuibench.present.error.words import hint_words, message_words
-from tuibench.services.form_values import FormValues
+from tuibench.services.form_values import FormCheck, FormValues
 from tuibench.tui.screens.form.summary import busy_words, wrong_words
 from tuibench.tui.terminal import Display
 
@@ -212,6 +212,30 @@ async def test_missing_engine_is_installed_from_its_field() -> None:
         await until_seen(pilot, lambda: "deepsparse 1.8.0" in frame(app))
         await press(pilot, "space")
         assert form_of(app).column.values().engines == ("onnxruntime", "deepsparse")
+
+
+async def test_selected_engine_that_is_gone_is_installed_or_left_out() -> None:
+    services = FormServices(values=replace(VALUES, engines=("onnxruntime", "deepsparse", "onnxruntime@1.20.1")))
+    gone = EngineChoice("deepsparse", False, "", "tuibench engines install deepsparse")
+    services.machine_now = replace(services.machine_now, engines=(*services.machine_now.engines, gone))
+    asked: list[str] = []
+
+    def state(name: str) -> EngineState:
+        asked.append(name)
+        return EngineState(name, AVAILABLE, "1.8.0")
+
+    found = FormCheck(errors={"engines": "deepsparse is not installed; tuibench engines install deepsparse"})
+    replace_methods(services, engines__state=state, forms__check=lambda *_: found)
+    async with open_form(services, (200, 36), project="p1") as (app, pilot):
+        form_of(app).column.focus_field("engines")
+        await until_seen(pilot, lambda: "i in this field installs it" in frame(app))
+        assert "(not installed: i installs)" in frame(app)
+        await press(pilot, "i")
+        assert "Install deepsparse" in frame(app)
+        await press(pilot, "escape", "right", "right", "i", "escape", "right", "i", "escape")
+        assert asked == ["deepsparse", "deepsparse", "onnxruntime@1.20.1"]
+        await press(pilot, "space", "left", "space", "space")
+        assert form_of(app).column.values().engines == ("onnxruntime",)
 
 
 async def test_enter_reaches_all_fields_and_up_goes_back() -> None:

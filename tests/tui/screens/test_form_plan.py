@@ -46,6 +46,12 @@ def test_missing_engine_with_its_own_interpreter_names_the_key_that_installs_it(
     assert found == Choice("deepsparse", "deepsparse", "not installed: i installs", is_reachable=True)
 
 
+def test_installed_engine_that_was_selected_with_its_release_is_no_missing_one() -> None:
+    machine = replace(MACHINE, engines=(EngineChoice("deepsparse", True, "1.8.0", ""),))
+    found = choices("engines", replace(VALUES, engines=("deepsparse@1.8.0",)), machine)
+    assert not any(choice.refusal for choice in found)
+
+
 def test_selected_engine_can_always_be_deselected() -> None:
     found = choices("engines", replace(VALUES, engines=("attic", "cellar")))
     assert [choice.key for choice in found] == ["onnxruntime", "openvino", "attic", "cellar"]

@@ -177,6 +177,25 @@ async def test_installation_goes_on_without_its_page_and_is_cancelled(
         assert "cancelled" in status_of(app).said
 
 
+@pytest.mark.parametrize("keys", [("ctrl+q",), ("escape", "q")])
+async def test_quitting_asks_before_it_cancels_an_installation(
+    jobs: tuple[SystemServices, list[_Job]], keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services, begun = jobs
+    async with open_app(services=services) as (app, pilot):
+        ended: list[int] = []
+        monkeypatch.setattr(app, "exit", ended.append)
+        await press(pilot, "f2", "tab", "j", "j", "j", "i", "y", "y", *keys)
+        assert "deepsparse is being installed; quitting cancels it" in frame(app) and "y quit" in frame(app)
+        await press(pilot, "escape")
+        assert not ended
+        await press(pilot, keys[-1], "y")
+        assert ended == [0]
+        begun[0].end(Installation("deepsparse@1.8.0", "3.10.13"))
+        await press(pilot, keys[-1])
+        assert ended == [0, 0]
+
+
 async def test_engine_that_cannot_be_installed_names_the_reason(jobs: tuple[SystemServices, list[_Job]]) -> None:
     services, begun = jobs
     async with open_app(services=services) as (app, pilot):

@@ -181,6 +181,11 @@ class ManyField(_Choices):
         self._taken = frozenset(values)
         self.repaint()
 
+    @property
+    def missing_answers(self) -> tuple[str, ...]:
+        """Keys of the selected choices that a key acts on because they cannot be chosen any more."""
+        return tuple(choice.key for choice in self.choices if choice.is_reachable and choice.key in self._taken)
+
     def _holds(self, n: int) -> bool:
         return self.choices[n].key in self._taken
 
@@ -188,9 +193,10 @@ class ManyField(_Choices):
         return self.glyphs.ticked, self.glyphs.open_tick
 
     def action_pick(self) -> None:
-        """Toggle the choice under the cursor."""
-        if self.choices and not self.choices[self._at].refusal:
-            self._taken ^= {self.choices[self._at].key}
+        """Toggle the choice under the cursor; one that cannot be chosen can be deselected only."""
+        choice = self.choices[self._at] if self.choices else None
+        if choice is not None and (not choice.refusal or choice.key in self._taken):
+            self._taken ^= {choice.key}
             self.changed()
             self.repaint()
 

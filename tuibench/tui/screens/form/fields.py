@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.message import Message
 
-from tuibench.core.engine import is_apart
+from tuibench.core.engine import full_id, is_apart, with_version
 from tuibench.core.machine import Machine
 from tuibench.core.scenario import DEFAULT, names
 from tuibench.core.settings import benchmark as benchmark_setting
@@ -157,16 +157,22 @@ def effort_hint(effort: str, plus_minus: str) -> str:
 def engine_choices(ticked: tuple[str, ...], machine: Machine | None, install: str) -> list[Choice]:
     """Return the engines; the cursor stops on one that the key `install` installs."""
     known = machine.engines if machine else ()
-    missing = [name for name in ticked if name not in {engine.name for engine in known}]
+    installed = {full_id(one.name) for one in known if one.available}
+    refusal = f"not installed: {install} installs"
     choices = []
     for one in known:
-        # A ticked engine can be unticked even if it is no longer installed.
-        is_missing = not one.available and one.name not in ticked
-        way = f"{install} installs" if is_apart(one.name) else one.hint
-        refusal = f"not installed{': ' if way else ''}{way}" if is_missing else ""
-        label = f"{one.name} {one.version}".strip()
-        choices.append(Choice(one.name, label, refusal, is_reachable=is_missing and is_apart(one.name)))
-    return [*choices, *_same(missing)]
+        label = with_version(one.name, one.version)
+        if one.available or (one.name in ticked and not is_apart(one.name)):
+            choices.append(Choice(one.name, label))
+        elif is_apart(one.name):
+            choices.append(Choice(one.name, label, refusal, is_reachable=True))
+        else:
+            choices.append(Choice(one.name, label, f"not installed{': ' if one.hint else ''}{one.hint}"))
+    for name in dict.fromkeys(ticked):
+        if name not in {one.name for one in known}:
+            is_gone = machine is not None and is_apart(name) and full_id(name) not in installed
+            choices.append(Choice(name, name, refusal if is_gone else "", is_reachable=is_gone))
+    return choices
 
 
 def _precisions(machine: Machine | None) -> list[str]:

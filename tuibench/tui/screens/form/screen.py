@@ -306,6 +306,15 @@ class FormScreen(InstallsEngines, CheckedForm):
         self.set_class(self.size.height < _TINY, "-tiny")
         self.call_after_refresh(self.show_summary)
 
+    def errors(self) -> dict[str, str]:
+        """Return all errors by field; that of a missing engine names the key that installs it."""
+        found = super().errors()
+        field = self.column.fields.get("engines")
+        if isinstance(field, ManyField) and field.missing_answers and "engines" in found:
+            name, install = field.missing_answers[0], self.shown_key("install-engine")
+            found["engines"] = f"{name} is not installed: {install} in this field installs it, space leaves it out"
+        return found
+
     # Keys
 
     def action_next_field(self) -> None:
@@ -325,9 +334,10 @@ class FormScreen(InstallsEngines, CheckedForm):
         self.set_focus(stops[(at + by) % len(stops)])
 
     def action_install_engine(self) -> None:
-        """Install the engine under the cursor of its field."""
+        """Install the engine under the cursor of its field, else a selected one that is not installed."""
         field = self.column.fields.get("engines")
-        if isinstance(field, ManyField) and (name := field.missing_key):
+        missing = (field.missing_key, *field.missing_answers) if isinstance(field, ManyField) else ()
+        if name := next(filter(None, missing), ""):
             self.install_engine(name)
         else:
             self.say("move to an engine that is not installed", "warn")
