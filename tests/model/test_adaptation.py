@@ -133,6 +133,13 @@ def test_wrong_dims_of_an_output_are_left_out(tmp_path: Path) -> None:
     assert_equal_outputs(case, target)
 
 
+def test_name_with_nul_is_refused(tmp_path: Path) -> None:
+    case = make.mlp()
+    case.model.graph.output[0].name = case.model.graph.node[-1].output[0] = "y\0z"
+    with refused(ModelError, "port_name_with_nul", role="output", name="y\0z"):
+        adaptation.write_copy(case.save(tmp_path), OLD, None, tmp_path / "copy.onnx")
+
+
 def test_unknown_opset_and_ir_version_are_refused(tmp_path: Path) -> None:
     for what, number in (("opset", 999), ("IR version", 99)):
         case = make.mlp()

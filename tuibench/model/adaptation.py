@@ -38,7 +38,7 @@ def write_copy(path: str, form: ModelForm, bundle: str | None, target: Path) -> 
     model = require_graph(path)
     check_external(model, file.path)
     _require_known(model)
-    _require_tensors(model.graph)
+    _require_ports(model.graph)
     if model.functions:
         _replace_calls(model, inliner.inline_local_functions(_without_weights(model)))
     if form.dims == FIXED:
@@ -67,13 +67,15 @@ def _require_known(model: onnx.ModelProto) -> None:
             raise ModelError("version_unknown", what=what, number=number, newest=newest)
 
 
-def _require_tensors(graph: onnx.GraphProto) -> None:
-    """Raise ModelError for an input or output that is no tensor: an engine that needs a copy may die of it."""
+def _require_ports(graph: onnx.GraphProto) -> None:
+    """Raise ModelError for an input or output that is no tensor or has a NUL in its name: engines may die of it."""
     for role, values in (("input", graph.input), ("output", graph.output)):
         for value in values:
             kind = value.type.WhichOneof("value") or "tensor_type"
             if kind != "tensor_type":
                 raise ModelError("port_not_a_tensor", role=role, name=text(value.name), kind=kind.partition("_")[0])
+            if "\0" in text(value.name):
+                raise ModelError("port_name_with_nul", role=role, name=text(value.name))
 
 
 def read_shapes(bundle: str | None) -> Shapes:

@@ -89,6 +89,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "the model has {what} {number}; the newest that can be rewritten for the engine is {newest}",
         "export the model with an older {what}",
     ),
+    "port_name_with_nul": ("the engine reads names up to their first NUL; {role} '{name}' has one", ""),
     "port_not_a_tensor": ("the engine takes tensors only; {role} '{name}' is a {kind}", ""),
     "contract_broken": ("{what} is {got:200}, not {wanted:200}", ""),
     "copy_died": ("{model} could not be brought into the form that the engine takes: {why}", ""),
