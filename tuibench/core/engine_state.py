@@ -1,4 +1,4 @@
-"""What is known about an engine's installation, and the progress of one; for lists, questions and screens."""
+"""Facts of an installed engine, and the progress of an installation; for lists, questions and screens."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What an engine with an interpreter of its own is made of."""
+    """The parts of an engine with an interpreter of its own."""
 
     id: str
     requirements: tuple[Requirement, ...]

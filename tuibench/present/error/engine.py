@@ -8,7 +8,7 @@ from tuibench.present.error.template import Fields, MessageAndHint
 LICENCES = {
     "deepsparse_community": "Neural Magic DeepSparse Community License: for development and testing, no production",
 }
-"""What the user accepts, by the code of a recipe."""
+"""Words of the licence that the user accepts, by the code of a recipe."""
 _INSTALL = "tuibench engines install {engine}"
 _OFFLINE = (
     "without a network: tuibench engines download {engine} --to DIR elsewhere, then tuibench engines install {engine} "
