@@ -238,3 +238,8 @@ def test_nested_reasons_are_worded_once_each(code: Any, name: str, monkeypatch: 
 def test_damaged_reasons_of_events_have_words(plain: Any) -> None:
     assert read_words(plain) == reason_words(read_end({"reason": plain})) == "its journal is inconsistent"
     assert isinstance(replace_reasons({"ev": "warning", "message": plain}), dict)
+
+
+def test_versions_of_python_are_sorted_by_number() -> None:
+    reason = because("no_python_for", pythons=("3.11", "3.9", "3.12", "3.10"))
+    assert reason_words(reason) == "needs Python 3.9, 3.10, 3.11 or 3.12"

@@ -33,6 +33,7 @@ from tuibench.core.errors import EngineBusy, EngineError, TuibenchError, WriteEr
 from tuibench.core.reason import Reason
 from tuibench.engines.installation import find_installation, installations_held, lock_installation
 from tuibench.engines.recipes import DEEPSPARSE_LICENCE, find_recipe
+from tuibench.present.engine_list import progress_words
 from tuibench.runs.task import Cancelled, StopSwitch
 from tuibench.services.api import Services
 
@@ -118,6 +119,9 @@ def test_orders_that_cannot_succeed_are_refused_at_once(
     services: Services, order: InstallOrder, tmp_path: Path
 ) -> None:
     assert code_of(services, replace(order, python="/nowhere/python")) == "not_an_interpreter"
+    assert code_of(services, replace(order, python="no-such-python")) == "not_an_interpreter"
+    assert code_of(services, replace(order, python="3.2")) == "python_unfit"
+    assert code_of(services, replace(order, id="onnxruntime@1.21.x")) == "not_a_release"
     assert code_of(services, replace(order, wheels=str(tmp_path / "none"))) == "no_wheel_directory"
     assert code_of(services, replace(order, id="onnxruntime")) == "engine_is_beside"
     assert code_of(services, replace(order, id="onnxruntime@1.2")) == "release_too_old"
@@ -125,6 +129,25 @@ def test_orders_that_cannot_succeed_are_refused_at_once(
     (tmp_path / "empty").mkdir()
     assert code_of(services, replace(order, wheels=str(tmp_path / "empty"))) == "wheel_missing"
     assert names(services) == []
+
+
+def test_python_is_named_by_version_command_or_path(
+    services: Services, order: InstallOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = tmp_path / "some-python"
+    link.symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    series = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    said: list[InstallProgress] = []
+    with serve_index(tmp_path) as url:
+        unknown = replace(order, wheels="", index_url=url)
+        for text in (series, "some-python", str(link)):
+            with pytest.raises(EngineError):
+                services.engines.install(replace(unknown, python=text), said.append)
+            with pytest.raises(EngineError):
+                services.engines.download(replace(unknown, python=text), tmp_path / "carried", said.append)
+    expected = f"asking the package index for {ENGINE}, Python {series}"
+    assert [progress_words(one) for one in said if one.stage == PYTHON] == [expected] * 6
 
 
 def test_cancelled_installation_leaves_nothing(services: Services, order: InstallOrder) -> None:

@@ -183,7 +183,9 @@ ACTIONS = {
                     _OUTPUT[1],
                     _ID,
                     _ACCEPT,
-                    argument("--python", metavar="PATH", help="interpreter to use instead of the one that is found"),
+                    argument(
+                        "--python", metavar="PYTHON", help="path, command on PATH or version of a Python, such as 3.11"
+                    ),
                     argument("--wheels", metavar="DIR", help="install from this directory, without a network"),
                     _INDEX,
                     QUIET,
@@ -197,7 +199,9 @@ ACTIONS = {
                     _ID,
                     argument("--to", metavar="DIR", required=True, help="directory for the packages"),
                     _ACCEPT,
-                    argument("--python", metavar="X.Y", help="only for this version of Python, such as 3.10"),
+                    argument(
+                        "--python", metavar="PYTHON", help="only for this Python: version such as 3.10, command or path"
+                    ),
                     _INDEX,
                     QUIET,
                 ),

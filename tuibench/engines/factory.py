@@ -10,7 +10,7 @@ from tuibench.core.engine import REGISTRY, EngineEntry, entry_of, offered, split
 from tuibench.core.errors import EngineError, UsageError
 from tuibench.engines.protocol import Capabilities, Engine, LayerTimer
 
-_RELEASE = re.compile(r"\d{1,5}(\.\d{1,5}){1,3}[a-z0-9.]{0,12}(\+[a-z0-9.]{1,12})?", re.ASCII)
+_RELEASE = re.compile(r"\d{1,5}(\.\d{1,5}){1,3}((a|b|rc|\.?post|\.?dev)\d{1,8}){0,3}(\+[a-z0-9.]{1,12})?", re.ASCII)
 
 
 def check(engine_id: str) -> None:

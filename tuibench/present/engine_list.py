@@ -107,7 +107,7 @@ def offer_words(engine: EngineState) -> str:
 def progress_words(progress: InstallProgress) -> str:
     """Return the present step of an installation."""
     if progress.stage == PYTHON and progress.what:
-        return f"for {show(progress.what, 60)}"
+        return f"asking the package index for {show(progress.what, 60)}"
     count = f" {progress.done} of {progress.total}" if progress.total else ""
     what = f": {show(progress.what, 60)}" if progress.what else ""
     return f"{_STAGES.get(progress.stage, show(progress.stage, 20))}{count}{what}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from string import Formatter
 from typing import Any
@@ -79,7 +80,7 @@ def _fill(words: str | Callable[[Fields], str] | None, fields: Fields) -> str | 
 class _Printer(Formatter):
     """Formats fields safe to print: `{name}`, `{name:60}` for at most 60 characters, `{bytes:size}`, `{n:count core}`.
 
-    Lists are separated by commas; `{names:or}` has "or" before the last.
+    Lists are separated by commas; `{names:or}` has "or" before the last, and `{names:versions}` the lowest first.
     """
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -99,6 +100,10 @@ def _join_or(names: list[str]) -> str:
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
+def _join_versions(versions: list[str]) -> str:
+    return _join_or(sorted(map(str, versions), key=lambda one: [int(part) for part in re.findall(r"\d+", one)]))
+
+
 _PRINTER = _Printer()
 _FORMS: dict[str, Callable[[Any], str]] = {
     "size": size,
@@ -107,6 +112,7 @@ _FORMS: dict[str, Callable[[Any], str]] = {
     "id": short_id,
     "ids": lambda ids: ", ".join(map(short_id, ids)),
     "or": _join_or,
+    "versions": _join_versions,
     "and": " and ".join,
     "+": " + ".join,
 }

@@ -50,7 +50,7 @@ from tuibench.runs.directory import make_private
 from tuibench.runs.task import StopSwitch
 from tuibench.services.background_install import BackgroundInstall
 from tuibench.services.engine_probe import ProbeAnswer, probe, probe_unfinished
-from tuibench.services.interpreters import Interpreter, ask_interpreter, find_interpreters
+from tuibench.services.interpreters import Interpreter, find_interpreters, find_named, is_series
 from tuibench.services.models import ask_child
 from tuibench.services.packages import Installer, NoSuchWheel, disk_full, sha256_of
 from tuibench.services.runs import read_request
@@ -186,16 +186,14 @@ class Engines:
         order = replace(order, id=recipe.id)
         _check(recipe, order, f"tuibench engines download {recipe.id} --to {shlex.quote(str(target))}")
         missing: NoSuchWheel | None = None
-        wanted = (order.python,) if order.python else recipe.pythons
-        if not set(wanted) <= set(recipe.pythons):
-            raise UsageError("python_unfit", engine=recipe.id, version=order.python, pythons=recipe.pythons)
+        wanted = (_series(recipe, order.python),) if order.python else recipe.pythons
         fetched = 0
         with _switch(stop) as switch:
             scratch = target / ".pip"
             installer = Installer(order, recipe, switch, scratch)
             try:
                 for series in wanted:
-                    tell(InstallProgress(PYTHON, f"Python {series}"))
+                    tell(InstallProgress(PYTHON, f"{recipe.id}, Python {series}"))
                     try:
                         installer.download(series, target, _counted(recipe, tell))
                         fetched += 1
@@ -327,7 +325,7 @@ def _fetch(
     tried: list[str] = []
     for interpreter in _interpreters(recipe, order):
         tried.append(interpreter.series)
-        tell(InstallProgress(PYTHON, f"Python {interpreter.version}"))
+        tell(InstallProgress(PYTHON, "" if order.wheels else f"{recipe.id}, Python {interpreter.series}"))
         try:
             installer.download(interpreter.series, target, _counted(recipe, tell))
         except NoSuchWheel as none:
@@ -353,12 +351,7 @@ def _check(recipe: Recipe, order: InstallOrder, command: str) -> None:
 def _interpreters(recipe: Recipe, order: InstallOrder) -> Iterator[Interpreter]:
     """Yield one interpreter of each fitting series; raise EngineError if there is none."""
     if order.python:
-        found = ask_interpreter(os.path.abspath(os.path.expanduser(order.python)))
-        if found is None:
-            raise UsageError("not_an_interpreter", path=order.python)
-        if found.series not in recipe.pythons:
-            raise EngineError("python_unfit", engine=recipe.id, version=found.version, pythons=recipe.pythons)
-        yield found
+        yield _named(recipe, order.python)
         return
     firsts = filter(None, (next(find_interpreters(series), None) for series in recipe.pythons))
     none = True
@@ -367,6 +360,29 @@ def _interpreters(recipe: Recipe, order: InstallOrder) -> Iterator[Interpreter]:
         yield interpreter
     if none:
         raise EngineError("no_fitting_python", engine=recipe.id, pythons=recipe.pythons)
+
+
+def _named(recipe: Recipe, text: str) -> Interpreter:
+    """Return the interpreter that the user named; raise an error if there is none or it does not fit."""
+    if is_series(text):
+        _series(recipe, text)
+    found = find_named(text)
+    if found is None and is_series(text):
+        raise UsageError("series_not_found", engine=recipe.id, series=text, pythons=recipe.pythons)
+    if found is None:
+        raise UsageError("not_an_interpreter", path=text)
+    if found.series not in recipe.pythons:
+        raise EngineError("python_unfit", engine=recipe.id, version=found.version, pythons=recipe.pythons)
+    return found
+
+
+def _series(recipe: Recipe, text: str) -> str:
+    """Return the version of Python that the user named, such as 3.11, which need not exist on this machine."""
+    if not is_series(text):
+        return _named(recipe, text).series
+    if text not in recipe.pythons:
+        raise EngineError("python_unfit", engine=recipe.id, version=text, pythons=recipe.pythons)
+    return text
 
 
 def _counted(recipe: Recipe, tell: Tell) -> Callable[[str], None]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -51,6 +53,19 @@ def ask_interpreter(path: str) -> Interpreter | None:
     if done.returncode or len(facts) != 4 or facts[2] != "cpython" or facts[3] != os.uname().machine:
         return None
     return Interpreter(rest.strip(), facts[0], facts[1])
+
+
+def is_series(text: str) -> bool:
+    """Return whether a text is a version of Python such as 3.11."""
+    return re.fullmatch(r"\d\.\d{1,3}", text, re.ASCII) is not None
+
+
+def find_named(text: str) -> Interpreter | None:
+    """Return the interpreter that a version such as 3.11, a command on PATH or a path names; None if there is none."""
+    if is_series(text):
+        return next(find_interpreters(text), None)
+    path = os.path.expanduser(text)
+    return ask_interpreter(os.path.abspath(path if os.sep in path else shutil.which(path) or path))
 
 
 def find_interpreters(series: str, environ: Mapping[str, str] = os.environ) -> Iterator[Interpreter]:

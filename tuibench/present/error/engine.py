@@ -54,33 +54,37 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
     "engine_other_machine": ("{engine} exists for {wanted} only; this machine is {machine}", "measure it elsewhere"),
     # Interpreters
     "not_an_interpreter": (
-        "--python {path} is no CPython that can make virtual environments",
-        "give the path of a Python, such as /usr/bin/python3.11",
+        "--python {path:120} is no CPython that can make virtual environments",
+        "give a path, a command on PATH such as python3.11, or a version such as 3.11",
     ),
     "python_unfit": (
-        "{engine} needs Python {pythons:or}; --python is {version}",
+        "{engine} needs Python {pythons:versions}; --python is {version}",
         "leave --python out, and one is found",
     ),
+    "series_not_found": (
+        "Python {series} was not found on PATH, in pyenv or in uv",
+        "install it, or leave --python out: {engine} runs with Python {pythons:versions}",
+    ),
     "no_fitting_python": (
-        "{engine} needs Python {pythons:or}, and none was found on PATH, in pyenv or in uv",
+        "{engine} needs Python {pythons:versions}, and none was found on PATH, in pyenv or in uv",
         "install one, or name one: tuibench engines install {engine} --python PATH",
     ),
     "no_pip": ("tuibench's own Python has neither pip nor ensurepip", "install python3-venv, or pip into it"),
     # Index and wheels
     "release_unknown": (
         "the index has no {engine} {release:40} for this machine",
-        "the newest for Python {pythons:or}: {known}",
+        "the newest for Python {pythons:versions}: {known}",
     ),
     "build_missing": (
         "the index has no build {release} of {engine}, and others need CUDA",
         "tuibench engines install {engine} --index-url URL asks an index that has it, --wheels DIR a directory",
     ),
     "no_wheel_for_python": (
-        "{engine}: the index has no fitting wheel of {package:60} for Python {pythons:or}",
+        "{engine}: the index has no fitting wheel of {package:60} for Python {pythons:versions}",
         "tuibench engines install {engine} --index-url URL asks another index",
     ),
     "wheel_missing": (
-        "{path:120} has no fitting wheel of {package:60} for Python {pythons:or}",
+        "{path:120} has no fitting wheel of {package:60} for Python {pythons:versions}",
         "tuibench engines download {engine} --to DIR fetches all of them",
     ),
     "wheel_hash_differs": (
@@ -111,6 +115,6 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
     ),
     # States of lists
     "only_for_machine": ("for {wanted} only", ""),
-    "no_python_for": ("needs Python {pythons:or}", ""),
+    "no_python_for": ("needs Python {pythons:versions}", ""),
     "no_recipe": ("not in this version", ""),
 }
