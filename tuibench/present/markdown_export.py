@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tuibench.core.cell import CellResult, Estimate, p50_latency
+from tuibench.core.engine import with_version
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.present.amount import plus_minus
@@ -44,7 +45,7 @@ def dumps(run: RunResult) -> str:
     choices = tradeoff_lines(run)
     parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []
     parts += ["## Warnings", bullets(all_words(run.warnings))] if run.warnings else []
-    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    versions = ", ".join(with_version(name, version) for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
     # An indented block is literal to the last character, so the command can be copied.
     parts += [f"Again:\n\n    {command}"] if (command := command_of(run)) else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from string import Formatter
 from typing import Any
@@ -100,10 +99,6 @@ def _join_or(names: list[str]) -> str:
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _join_versions(versions: list[str]) -> str:
-    return _join_or(sorted(map(str, versions), key=lambda one: [int(part) for part in re.findall(r"\d+", one)]))
-
-
 _PRINTER = _Printer()
 _FORMS: dict[str, Callable[[Any], str]] = {
     "size": size,
@@ -112,7 +107,7 @@ _FORMS: dict[str, Callable[[Any], str]] = {
     "id": short_id,
     "ids": lambda ids: ", ".join(map(short_id, ids)),
     "or": _join_or,
-    "versions": _join_versions,
+    "versions": lambda series: _join_or(sorted(series, key=lambda one: (len(one), one))),  # 3.9 before 3.10
     "and": " and ".join,
     "+": " + ".join,
 }

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Estimate
+from tuibench.core.engine import with_version
 from tuibench.core.profile import FOLDED, CostProfile, LayerLoss, LayerTime, LossProfile, PerformanceProfile, Profile
 from tuibench.core.profile_facts import MADE_UP, time_of
 from tuibench.core.reason import Reason
@@ -185,7 +186,7 @@ def _is_unknown(rows: Sequence[LayerTime], ms: Estimate) -> bool:
 def _settings(old: PerformanceProfile, new: PerformanceProfile) -> list[str]:
     """Return the settings and facts that differ between the sides."""
     pairs = [
-        ("engine", f"{old.engine} {old.engine_version}", f"{new.engine} {new.engine_version}"),
+        ("engine", *(with_version(one.engine, one.engine_version) for one in (old, new))),
         ("cores", str(old.cores), str(new.cores)),
         ("CPUs", cpu_ranges(old.cpus), cpu_ranges(new.cpus)),
         ("threads", str(old.threads), str(new.threads)),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import Estimate
+from tuibench.core.engine import with_version
 from tuibench.core.profile import (
     LAYER,
     RESIDUAL,
@@ -96,7 +97,7 @@ class PerformanceView(ProfileView[LayerRow]):
         """Yield settings, speed, distance to the roofs, and possible speedups with their method."""
         measured = self.profile
         isa = " ".join(show(name, 20) for name in measured.isa) or "unknown"
-        engine = f"{show(measured.engine, 40)} {show(measured.engine_version, 40)}, {show(measured.precision, 40)}"
+        engine = f"{show(with_version(measured.engine, measured.engine_version), 80)}, {show(measured.precision, 40)}"
         threads = count_of(measured.threads, "thread")
         dims = "".join(f", {show(name, 40)}={value}" for name, value in measured.dims.items())
         yield f"Engine: {engine}"
@@ -160,7 +161,7 @@ class PerformanceView(ProfileView[LayerRow]):
         yield from (("caution", text, "warn") for text in shown_cautions(profile))
         sizes = [f"batch {profile.batch}" if profile.batch is not None else "", count_of(profile.cores, "core")]
         sizes += [f"{name} {value}" for name, value in profile.dims.items()]
-        engine = f"{profile.engine} {profile.engine_version} {profile.precision}"
+        engine = f"{with_version(profile.engine, profile.engine_version)} {profile.precision}"
         yield "on", _joined(engine, *sizes, " ".join(profile.isa)), ""
         missing = f", {count_of(work.unknown, 'layer')} unknown" if work.unknown else ""
         rate = "unknown" if work.gflops is None else f"{short(work.gflops)} GFLOP/s{missing}{self._roof_share()}"
