@@ -24,10 +24,10 @@ NO_ONNX = {"torch"}
 """Engines that read no ONNX files."""
 
 CASES: tuple[Callable[[], Case], ...] = (
-    *(make.mlp, make.image, make.ids, make.two_outputs, make.scalar, make.half, make.nonzero, make.text),
+    *(make.mlp, make.image, make.ids, make.two_outputs, make.scalar, make.half, make.text),
     *(make.sequence, quantized),
 )
-EXPORTS = ((exports.layered, 20), (exports.joined_text, 20), (exports.normalized, 21), (exports.attentive, 23))
+EXPORTS = ((exports.joined_text, 20), (exports.normalized, 21), (exports.attentive, 23))
 PACKAGED = (
     *("onnxruntime/datasets/mul_1.onnx", "onnxruntime/datasets/sigmoid.onnx", "onnxruntime/datasets/logreg_iris.onnx"),
     *(
