@@ -47,6 +47,10 @@ def test_removal_asks_first_and_names_the_run_that_uses_the_engine(keeper: Shell
     keeper.wait_for("execution_start")
     busy = keeper.run("engines", "remove", ENGINE, "-y")
     assert busy.code == 7 and f"tuibench cancel {run}" in busy.err and engine.exists()
+    tested = keeper.run("engines", "test", ENGINE)
+    warning, *others = tested.err.splitlines()
+    assert tested.code == 0 and not others
+    assert warning.startswith("warning: this machine is measuring (") and f"run {run}" in warning
     end(keeper, run)
     done = keeper.run("engines", "remove", ENGINE, "-y")
     assert done.code == 0 and done.err.splitlines()[0] == f"removing {ENGINE}"

@@ -29,6 +29,11 @@ def test_markup_and_control_characters_are_escaped() -> None:
     assert "\udcff" not in text
 
 
+def test_engine_with_a_release_is_not_followed_by_its_version() -> None:
+    text = dumps(build.run(build.ok_cell(), versions={"onnxruntime": "1.31.1", "onnxruntime@1.20.1": "1.20.1"}))
+    assert "onnxruntime 1.31.1, onnxruntime@1.20.1\n" in text
+
+
 def test_facts_missing_from_the_table_follow_as_text() -> None:
     text = dumps(build.sweep_run())
     assert dumps(build.default_run()).startswith("# tuibench benchmark\n\n1.92 ms ±0.7 %")

@@ -36,6 +36,8 @@ def list_engines(args: argparse.Namespace, services: Services, _: Interruption) 
 def install(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Install an engine after its licence was accepted, and test it."""
     order = _accepted(args, services, install_command(spell_id(args.id)))
+    if not args.quiet:
+        _warn_if_measuring(services)
     with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("installation_cancelled", order.id):
         record, is_new = services.engines.install(order, update)
         painter.clear()
@@ -63,6 +65,7 @@ def download(args: argparse.Namespace, services: Services, _: Interruption) -> N
 def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitCode:
     """Test one engine, or all that are installed; return the exit code of the first that fails."""
     code = ExitCode.OK
+    _warn_if_measuring(services)
     for engine_id in [args.id] if args.id else services.engines.testable():
         try:
             if not is_apart(engine_id):
@@ -121,6 +124,12 @@ def _accepted(args: argparse.Namespace, services: Services, command: str) -> Ins
         if not accepts:
             raise EngineError("licence_declined", engine=state.id, command=command)
     return InstallOrder(state.id, accepts, args.python or "", getattr(args, "wheels", None) or "", args.index_url or "")
+
+
+def _warn_if_measuring(services: Services) -> None:
+    """Print one line if another process measures on this machine: this command takes its cores."""
+    if holder := services.runs.holder():
+        tell(f"warning: this machine is measuring ({holder}), and this command disturbs it")
 
 
 @contextmanager

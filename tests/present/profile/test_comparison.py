@@ -132,6 +132,11 @@ def test_conditions_that_differ_are_reported() -> None:
     assert compare_performance(old, make_performance(24)).words == ("models: 17 of 33 nodes (52 %) are in both",)
 
 
+def test_engine_with_a_release_is_not_followed_by_its_version() -> None:
+    new = replace(make_performance(), engine="deepsparse@1.8.0", engine_version="1.8.0")
+    assert "engine onnxruntime 1.31.1 / deepsparse@1.8.0" in compare_performance(make_performance(), new).words
+
+
 def test_no_layer_below_the_resolution_has_a_difference() -> None:
     found = compare_performance(make_performance(), replace(make_performance(), below_resolution=True))
     assert {pair.delta_ms for pair in found.pairs} <= {None, 0.0}
