@@ -111,6 +111,11 @@ def test_streams_are_processes(run: Run) -> None:
     assert (found.used.stream_kind, found.used.streams) == ("processes", 2)
 
 
+def test_elastic_requests_come_from_threads_of_one_process(run: Run) -> None:
+    found = measured(run("mlp.pt2", asks={"scenario": "elastic", "streams": 2}, streams=2))
+    assert (found.used.stream_kind, found.used.streams) == ("emulated", 2)
+
+
 def test_threads_are_those_of_the_cores_asked_for(run: Run) -> None:
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     for count in {1, len(cpus)}:

@@ -207,6 +207,9 @@ class TorchSession:
         self._torch, self._module, self._inputs = torch, module, inputs
         self._ordered = [port.name for port in inputs]
         self._named, self._types, self._setting = list(named), list(types), setting
+        # Clients of elastic requests are threads, for which the mode below is off.
+        for parameter in module.parameters():
+            parameter.requires_grad_(False)
         # It lasts as long as the object. Streams are processes, so this thread is the one that calls.
         self._mode = torch.inference_mode()
         self._mode.__enter__()
