@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -144,6 +145,27 @@ def test_ctrl_c_leaves_nothing_of_an_installation(real_shell: Shell, tmp_path: P
     )
     root = Services().engines.root
     assert [name for name in os.listdir(root) if not name.endswith(".lock")] == []
+    until(lambda: not real_shell.processes(), "no process")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_test_and_a_download_with_one_line(real_shell: Shell, engine: Path, tmp_path: Path) -> None:
+    command = real_shell.start("engines", "test", ENGINE)
+    until(lambda: real_shell.pids("tuibench.runner"), "a runner")
+    command.send_signal(signal.SIGINT)
+    _, said = command.communicate()
+    assert as_shell(command.returncode) == 130
+    assert said.decode().splitlines() == [f"tuibench: {ENGINE}: the test was cancelled"]
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        index = f"http://127.0.0.1:{silent.getsockname()[1]}/simple"
+        arguments = ("engines", "download", ENGINE, "--to", "carried", "--index-url", index, "-q")
+        command = real_shell.start(*arguments, env={"PIP_CONFIG_FILE": os.devnull}, cwd=tmp_path)
+        with silent.accept()[0]:
+            command.send_signal(signal.SIGINT)
+            _, said = command.communicate()
+    assert as_shell(command.returncode) == 130
+    assert os.listdir(tmp_path / "carried") == []
+    assert said.decode().splitlines() == [f"tuibench: {ENGINE}: the download was cancelled; complete files stay"]
     until(lambda: not real_shell.processes(), "no process")
 
 

@@ -68,9 +68,9 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
     _warn_if_measuring(services)
     for engine_id in [args.id] if args.id else services.engines.testable():
         try:
-            if not is_apart(engine_id):
-                code = _show_contract(services.engines.contract(engine_id), engine_id) or code
             with _told_if_ended("engine_test_cancelled", engine_id):
+                if not is_apart(engine_id):
+                    code = _show_contract(services.engines.contract(engine_id), engine_id) or code
                 answer = services.engines.test(engine_id)
         except TuibenchError as error:
             if args.id:

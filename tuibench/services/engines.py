@@ -182,7 +182,7 @@ class Engines:
         self, order: InstallOrder, target: Path, tell: Tell = _unheard, stop: StopSwitch | None = None
     ) -> tuple[Path, ...]:
         """Download the wheels of an engine for every Python that may run it, for a machine without a network."""
-        recipe = self.recipe(order.id)
+        recipe, target = self.recipe(order.id), Path(os.path.abspath(target))  # pip runs in another directory
         order = replace(order, id=recipe.id)
         _check(recipe, order, f"tuibench engines download {recipe.id} --to {shlex.quote(str(target))}")
         missing: NoSuchWheel | None = None

@@ -117,13 +117,18 @@ class Installer:
         return [flag, self._order.index_url] if self._order.index_url else []
 
     def _run(self, command: Sequence[str], hear: Hear) -> tuple[int, list[str]]:
-        """Run a command in its own process group; return its exit code and its last lines."""
+        """Run a command in its own process group; return its exit code and its last lines.
+
+        Its temporary files are made in the scratch directory, because a killed one leaves them.
+        """
+        temporary = self._scratch / "tmp"
+        temporary.mkdir(parents=True, exist_ok=True)
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=_environment(),
+            env={**_environment(), "TMPDIR": str(temporary)},
             cwd="/",
             start_new_session=True,
             pass_fds=() if self._lock is None else (self._lock,),
