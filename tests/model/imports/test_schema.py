@@ -211,7 +211,7 @@ def test_later_fields_of_profiles_are_those_that_0_1_0_lacked() -> None:
     assert later_fields(core_profile, spec) == {
         ("BenchmarkSpec", "options"), ("ProfileSpec", "fresh_roofs"), ("CostProfile", "bound"),
         ("LayerTime", "roof_reason"), ("LossProfile", "data_sha256"), ("Roofline", "grade"), ("WhatIf", "around"),
-        ("ZeroEffect", "grade"), ("ZeroEffect", "measured_utc"),
+        ("PerformanceProfile", "pruned"), ("ZeroEffect", "grade"), ("ZeroEffect", "measured_utc"),
     }  # fmt: skip
 
 
