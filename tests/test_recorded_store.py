@@ -80,10 +80,21 @@ def _masked(value: Any, place: tuple[str | int, ...]) -> Any:
     return WORDS if " " in value and len(_WORD.findall(value)) >= 2 else value
 
 
+def _without_new_keys(before: str, now: str) -> str:
+    """Return the answer without bindings of keys that the recorded version did not have; those are no loss."""
+    old, new = _parse(before), _parse(now)
+    if not (isinstance(old, dict) and isinstance(new, dict) and isinstance(old.get("keys"), list)):
+        return now
+    known = {one["id"] for one in old["keys"]}
+    document = json.loads(now)
+    return json.dumps(document | {"keys": [one for one in document["keys"] if one["id"] in known]})
+
+
 def lost(before: str, now: str) -> dict[tuple[str | int, ...], tuple[Any, Any]]:
     """Return the facts that are no longer printed, with their replacements."""
     if before == now:
         return {}
+    now = _without_new_keys(before, now)
     facts, found = facts_of(before, now), facts_of(now, before)
     return {
         place: (value, found.get(place, LOST))
