@@ -54,6 +54,7 @@ class Shell:
         self.tmp = tmp
         self.save = save
         """True if benchmarks are saved in the store of the test's home; otherwise their runs leave nothing."""
+        self._seen: dict[int, str] = {}
 
     def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
         """Run one command to its end."""
@@ -143,7 +144,9 @@ class Shell:
                         found[int(entry.name)] = Path(entry.path, "cmdline").read_bytes().replace(b"\0", b" ").decode()
                 except (FileNotFoundError, ProcessLookupError, PermissionError):
                     continue  # ended meanwhile, or owned by another user
-        return found
+        ending = {pid: command for pid, command in self._seen.items() if pid not in found and is_ending(pid)}
+        self._seen.update(found)
+        return found | ending
 
     def pids(self, word: str) -> list[int]:
         """Return the processes whose command contains a word.
@@ -152,6 +155,18 @@ class Shell:
         """
         found = {pid: command for pid, command in self.processes().items() if word in command}
         return [pid for pid, command in found.items() if found.get(parent_of(pid)) != command]
+
+
+def is_ending(pid: int) -> bool:
+    """Return whether a killed process still closes its files, and with them its locks.
+
+    It has no environment then. Its last thread closes them, perhaps after the first one has become a zombie.
+    """
+    try:
+        states = [path.read_bytes().rpartition(b")")[2].split()[0] for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+        return not set(states) <= {b"Z", b"X"} and not Path(f"/proc/{pid}/environ").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
 
 
 def parent_of(pid: int) -> int:
