@@ -19,7 +19,9 @@ PT2 = "pt2"
 """A program exported by PyTorch."""
 TORCHSCRIPT = "torchscript"
 SAFETENSORS = "safetensors"
-"""A directory with config.json and weights as safetensors; its config.json stands for it."""
+"""A directory with CHECKPOINT and weights as safetensors."""
+CHECKPOINT = "config.json"
+"""The file that stands for such a directory."""
 
 
 @dataclass(frozen=True, slots=True)

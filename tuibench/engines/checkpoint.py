@@ -10,7 +10,6 @@ from typing import Any
 
 from tuibench.core.errors import ModelError, name_kind
 
-CONFIG = "config.json"
 _WEIGHTS = ".safetensors"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 _MOST_BYTES = 1 << 20

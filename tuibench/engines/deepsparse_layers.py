@@ -6,22 +6,12 @@ import os
 import statistics
 from collections.abc import Callable, Iterator
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Any
 
 from tuibench.engines import deepsparse
-from tuibench.engines.protocol import Feed, LayerJob, Tell
+from tuibench.engines.protocol import Feed, LayerJob, Tell, Watch
 
 _UNPROFILED_S = 0.6
-
-
-class Watch(Protocol):
-    """Reads the disturbances by the machine."""
-
-    def skip(self) -> None:
-        """Discard what happened since the last reading."""
-
-    def mark(self) -> object:
-        """End a timed part."""
 
 
 def time_whole(job: LayerJob, feed: Feed, tell: Tell, watch: Watch) -> dict[str, Any]:

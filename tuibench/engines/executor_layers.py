@@ -9,24 +9,14 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Any
 
 from tuibench.core.errors import EngineError
 from tuibench.engines import executor
-from tuibench.engines.protocol import Feed, LayerJob, Tell
+from tuibench.engines.protocol import Feed, LayerJob, Tell, Watch
 
 _UNPROFILED_S = 0.6
 _TRACES = Path("engine_profiling", "profiling_trace")
-
-
-class Watch(Protocol):
-    """Reads the disturbances by the machine."""
-
-    def skip(self) -> None:
-        """Discard what happened since the last reading."""
-
-    def mark(self) -> object:
-        """End a timed part."""
 
 
 def time_layers(job: LayerJob, feed: Feed, tell: Tell, watch: Watch) -> dict[str, Any]:

@@ -161,6 +161,16 @@ Call it with 'first' before the first inference, which never ends for some model
 """
 
 
+class Watch(Protocol):
+    """Reads the disturbances by the machine."""
+
+    def skip(self) -> None:
+        """Discard what happened since the last reading."""
+
+    def mark(self) -> object:
+        """End a timed part."""
+
+
 @dataclass(frozen=True, slots=True)
 class LayerOrder:
     """A point of a model to time layer by layer in this process, which is pinned and has loaded nothing yet."""

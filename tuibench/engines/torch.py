@@ -16,10 +16,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.engine import PT2, SAFETENSORS, TORCHSCRIPT
+from tuibench.core.engine import CHECKPOINT, PT2, SAFETENSORS, TORCHSCRIPT
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
-from tuibench.engines.checkpoint import CONFIG, checkpoint_files
+from tuibench.engines.checkpoint import checkpoint_files
 from tuibench.engines.error_words import engine_reason
 from tuibench.engines.openmp import pool_pinning, pool_variables
 from tuibench.engines.protocol import (
@@ -115,7 +115,7 @@ def read_kind(path: str) -> str:
 
 
 def _kind_of(path: str) -> str:
-    return SAFETENSORS if os.path.basename(path) == CONFIG else read_kind(path)
+    return SAFETENSORS if os.path.basename(path) == CHECKPOINT else read_kind(path)
 
 
 def _open_exported(torch: Any, setting: LoadSettings) -> TorchSession:

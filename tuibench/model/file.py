@@ -12,12 +12,12 @@ from pathlib import Path
 
 import onnx
 
-from tuibench.core.engine import SAFETENSORS
+from tuibench.core.engine import CHECKPOINT, SAFETENSORS
 from tuibench.core.errors import ModelError, name_kind
 from tuibench.core.reason import Reason, because
 from tuibench.core.stored import FileStamp
 from tuibench.core.value import dataclass
-from tuibench.engines.checkpoint import CONFIG, checkpoint_files
+from tuibench.engines.checkpoint import checkpoint_files
 from tuibench.engines.torch import PICKLE, read_kind
 from tuibench.model.graph import text, walk_weights
 
@@ -51,7 +51,7 @@ def locate(path: str | os.PathLike[str], *, foreign: bool = False) -> ModelFile:
     `foreign` admits the files of PyTorch, which have no ONNX graph.
     """
     asked = Path(path)
-    if foreign and asked.name == CONFIG:
+    if foreign and asked.name == CHECKPOINT:
         files = checkpoint_files(asked)
         return ModelFile(asked, SAFETENSORS, sum(os.stat(one).st_size for one in files), files[1:])
     target = asked / "model.onnx" if os.path.isdir(asked) else asked

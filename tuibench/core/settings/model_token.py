@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.engine import CHECKPOINT
 from tuibench.core.errors import ModelError, TuibenchError, UsageError, name_kind
 from tuibench.core.model import is_remote, public_name, remote_scheme
 from tuibench.core.settings.zoo_cache import find_cached
 from tuibench.core.spec import ModelSource
 from tuibench.core.value import dataclass
 
-CHECKPOINT = "config.json"
-"""The file that stands for a directory of transformers, beside its weights."""
 SAMPLES = {
     "sample": ("cnn.onnx", "a residual CNN for 224x224 images, symbolic batch, a few ms on one core"),
     "sample:text": ("text.onnx", "a two-layer text encoder, symbolic batch and sequence"),

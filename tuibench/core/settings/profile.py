@@ -60,7 +60,8 @@ _ASKED = (
 
 _SUBJECT = (
     Setting(
-        "engine", "-e --engine NAME", "the engine: onnxruntime, or deepsparse if it is installed", "onnxruntime",
+        "engine", "-e --engine NAME", f"one engine with layer times: {', '.join(engine.timed())}",
+        "onnxruntime",
         kind=kinds.EngineList(engine.timed()[:1], noun="engine"), at="engines", many="list",
         place=Place("Engine"),
     ),
