@@ -46,6 +46,16 @@ def test_directory_without_a_model_lists_its_files(here: Path) -> None:
     assert hint_words(refusal("d")) == "give the file: d/other.onnx"
 
 
+def test_directory_with_a_configuration_is_its_weights_or_no_model(here: Path) -> None:
+    (here / "d").mkdir()
+    (here / "d" / "config.json").write_text("{}")
+    assert resolve_model("d").path == str(here / "d" / "config.json")
+    (here / "d" / "decoder_model.onnx").write_bytes(b"x")
+    assert hint_words(refusal("d")) == "give the file: d/decoder_model.onnx"
+    (here / "d" / "model.safetensors").write_bytes(b"x")
+    assert resolve_model("d").path == str(here / "d" / "config.json")
+
+
 def test_missing_file_is_a_model_error(here: Path) -> None:
     assert message_words(refusal("none.onnx")) == "none.onnx: no such file or directory"
     (here / "link.onnx").symlink_to("none.onnx")

@@ -121,13 +121,16 @@ def _inside(directory: str, token: str) -> str:
     path = os.path.join(directory, "model.onnx")
     if os.path.lexists(path):
         return path
-    config = os.path.join(directory, CHECKPOINT)
-    if os.path.lexists(config):
+    config = checkpoint_beside(path)
+    if config:
         return config
     try:
         others = sorted(name for name in os.listdir(directory) if name.endswith((".onnx", ".ort")))
     except OSError as error:
         raise _MODEL.error("path_failed", token, text=error.strerror or str(error)) from error
+    config = os.path.join(directory, CHECKPOINT)
+    if not others and os.path.lexists(config):
+        return config  # of a model without weights, which its reader explains
     found = os.path.join(token, others[0]) if others else None
     raise ModelError("directory_without_model", path=token, found=found)
 
