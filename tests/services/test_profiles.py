@@ -54,6 +54,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
     return calls
 
 
+def test_profile_with_a_missing_engine_is_refused_before_its_run() -> None:
+    services = Services()
+    with refused(EngineError, "engine_apart_missing", engine="deepsparse"):
+        services.profiles.check_engine("deepsparse")
+    services.profiles.check_engine("onnxruntime")
+
+
 def test_costs_are_counted_once_per_batch_and_dims(home: Path, asked: list[Any]) -> None:
     services = Services()
     assert services.profiles.costs(str(MODEL)) == COSTS

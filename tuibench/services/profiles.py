@@ -18,6 +18,7 @@ from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, Mo
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import count_of, ms, scaled
 from tuibench.engines import factory
+from tuibench.engines.installation import require_interpreters
 from tuibench.runs.profile.cache import has_roofs
 from tuibench.services.forecast import process_words
 from tuibench.services.settings import Settings
@@ -76,8 +77,9 @@ class Profiles:
         self._theory = Theory(settings.places, settings.host_lock)
 
     def check_engine(self, engine: str) -> None:
-        """Raise EngineError for an engine that does not report times per layer."""
+        """Raise EngineError for an engine that does not report times per layer, or is not installed."""
         factory.check_timed(engine)
+        require_interpreters(self._places.engines, [engine])
 
     def close(self) -> None:
         """End the child processes that count costs."""
