@@ -69,8 +69,17 @@ def test_run_with_a_damaged_engine_names_the_command_that_mends_it(shell: Shell,
 
 
 def test_test_prints_the_difference_of_one_engine(shell: Shell, engine: Path) -> None:
-    done = shell.run("engines", "test", ENGINE)
-    assert done.code == 0 and done.out.startswith(f"{ENGINE}: agrees with ONNX Runtime")
+    for spelled in (ENGINE, ENGINE.replace("@", "==")):
+        done = shell.run("engines", "test", spelled)
+        assert done.code == 0 and done.out.startswith(f"{ENGINE}: agrees with ONNX Runtime")
+
+
+def test_installed_engine_is_not_installed_again(shell: Shell, engine: Path) -> None:
+    said = f"{ENGINE} is installed already, for Python {sys.version.split()[0]}"
+    assert shell.run("engines", "install", ENGINE).err == f"{said}\n"
+    assert shell.run("engines", "install", ENGINE, "--python", "3.10").err == f"{said}; --python 3.10 was not used\n"
+    quiet = shell.run("engines", "install", ENGINE, "-q")
+    assert (quiet.code, quiet.err) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,7 @@ def test_test_prints_the_difference_of_one_engine(shell: Shell, engine: Path) ->
         (("install", "nothing"), 4, "engines:"),
         (("install",), 2, "required"),
         (("download", ENGINE), 2, "--to"),
-        (("download", "deepsparse", "--to", "a b", "-q"), 2, "engines download deepsparse --to 'a b' --accept-licence"),
+        (("download", "deepsparse", "--to", "a b", "-q"), 2, "the same command with --accept-licence"),
         (("remove", ENGINE), 4, f"tuibench engines install {ENGINE}"),
         (("remove", ENGINE, "-y"), 4, f"tuibench engines install {ENGINE}"),
         (("test", ENGINE), 4, f"tuibench engines install {ENGINE}"),
@@ -126,6 +135,12 @@ def test_licence_is_asked_for_at_a_terminal_and_refused_elsewhere(real_shell: Sh
     assert code == 4 and "no production" in seen and "the licence was not accepted" in seen
     code, seen = on_terminal(real_shell, "y\n", *install)
     assert code == 4 and "no fitting wheel of deepsparse" in seen
+    place = Services().engines.root / "deepsparse@1.8.0"
+    (place / "venv" / "bin").mkdir(parents=True)
+    (place / "venv" / "bin" / "python").symlink_to(sys.executable)
+    (place / "installed.json").write_text(json.dumps({"id": place.name, "python": "3.11.7"}))
+    code, seen = on_terminal(real_shell, "n\n", "engines", "download", "deepsparse", "--to", str(tmp_path / "carried"))
+    assert code == 4 and "the licence was not accepted" in seen
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from tuibench.core.engine_state import (
     BESIDE,
     DAMAGED,
     DOWNLOAD,
+    IMPOSSIBLE,
     INSTALL,
     INSTALLED,
     PROBE,
@@ -31,11 +32,14 @@ from tuibench.core.engine_state import (
 )
 from tuibench.core.errors import EngineBusy, EngineError, TuibenchError, WriteError
 from tuibench.core.reason import Reason
-from tuibench.engines.installation import find_installation, installations_held, lock_installation
+from tuibench.engines.installation import Installation, find_installation, installations_held, lock_installation
 from tuibench.engines.recipes import DEEPSPARSE_LICENCE, find_recipe
-from tuibench.present.engine_list import progress_words
+from tuibench.present.engine_list import engine_table, progress_words
+from tuibench.present.error.words import hint_words, message_words
 from tuibench.runs.task import Cancelled, StopSwitch
 from tuibench.services.api import Services
+from tuibench.services.background_install import BackgroundInstall
+from tuibench.services.interpreters import Interpreter
 
 
 @pytest.fixture
@@ -84,7 +88,7 @@ def test_installed_engine_is_listed_tested_and_removed(installed: Services, orde
     assert all(len(value) == 64 for value in record.hashes.values()) and record.size_bytes > 0
     listed = {one.id: one for one in installed.engines.every()}
     assert listed[ENGINE].state == INSTALLED and listed["onnxruntime"].state == BESIDE
-    assert installed.engines.test(ENGINE).difference == 0.0
+    assert installed.engines.test(ENGINE) == 0.0
     assert installed.engines.remove(ENGINE) > 0
     assert names(installed) == []
     with pytest.raises(EngineError) as caught:
@@ -100,6 +104,17 @@ def test_engine_that_does_not_agree_is_not_installed(
     wrong = make_wheels(tmp_path / "wrong", code)
     assert code_of(services, replace(order, wheels=str(wrong))) == expected
     assert names(services) == []
+
+
+def test_broken_installation_stays_installed_after_its_test(installed: Services) -> None:
+    (site,) = (installed.engines.root / ENGINE / "venv" / "lib").glob("python*/site-packages")
+    (site / "onnxruntime").mkdir()
+    (site / "onnxruntime" / "__init__.py").write_text(BROKEN)
+    with pytest.raises(EngineError) as caught:
+        installed.engines.test(ENGINE)
+    assert message_words(caught.value).startswith(f"{ENGINE} failed on a small model: ")
+    assert hint_words(caught.value).startswith(f"tuibench engines remove {ENGINE} ")
+    assert installed.engines.state(ENGINE).state == INSTALLED
 
 
 def test_refusals_of_an_index_are_told_apart(services: Services, order: InstallOrder, wheels: Path) -> None:
@@ -142,10 +157,12 @@ def test_python_is_named_by_version_command_or_path(
     with serve_index(tmp_path) as url:
         unknown = replace(order, wheels="", index_url=url)
         for text in (series, "some-python", str(link)):
-            with pytest.raises(EngineError):
+            with pytest.raises(EngineError) as installing:
                 services.engines.install(replace(unknown, python=text), said.append)
-            with pytest.raises(EngineError):
+            with pytest.raises(EngineError) as downloading:
                 services.engines.download(replace(unknown, python=text), tmp_path / "carried", said.append)
+            codes = {installing.value.reason.code, downloading.value.reason.code}
+            assert codes == {"no_wheel_for_python"}
     expected = f"asking the package index for {ENGINE}, Python {series}"
     assert [progress_words(one) for one in said if one.stage == PYTHON] == [expected] * 6
 
@@ -177,9 +194,30 @@ def test_installation_in_the_background_ends_with_the_services(services: Service
     with pytest.raises(EngineBusy):
         services.engines.begin(order)
     assert began.wait(60)
-    assert job.close()
+    assert job.close() is not None
     assert job.is_done and job.record is None and job.error is not None
     assert job.error.reason.code == "installation_cancelled" and names(services) == []
+
+
+def test_installation_that_ends_late_is_named_and_closes_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuibench.services.background_install._END_S", 0.0)
+    may_end, ended = threading.Event(), threading.Event()
+
+    def install(_: InstallOrder, __: object, stop: StopSwitch) -> tuple[Installation, bool]:
+        may_end.wait()
+        stop.check()
+        raise AssertionError
+
+    before = len(os.listdir("/proc/self/fd"))
+    job = BackgroundInstall(InstallOrder(ENGINE), install)
+    job.hear = ended.set
+    late = job.close()
+    assert late is not None and late.reason.code == "installation_left"
+    may_end.set()
+    assert ended.wait(60)
+    job.cancel()
+    assert job.error is not None and job.error.reason.code == "installation_cancelled"
+    assert job.close() is None and len(os.listdir("/proc/self/fd")) == before
 
 
 @pytest.mark.slow
@@ -231,12 +269,72 @@ def test_half_made_and_orphaned_installations_are_damaged(installed: Services) -
     assert engines.state(ENGINE).state == AVAILABLE
 
 
-def test_installation_replaces_a_damaged_one_and_tells_its_steps(services: Services, order: InstallOrder) -> None:
+def test_interrupted_installation_is_damaged_unless_it_is_in_progress(services: Services) -> None:
+    engines = services.engines
+    (engines.root / f"{ENGINE}.new").mkdir(parents=True)
+    assert engines.state(ENGINE).state == DAMAGED and ENGINE in [one.id for one in engines.every()]
+    lock = lock_installation(engines.root, ENGINE, alone=True)
+    assert lock is not None and engines.state(ENGINE).state == AVAILABLE
+    os.close(lock)
+    engines.remove(ENGINE)
+    assert engines.state(ENGINE).state == AVAILABLE and names(services) == []
+
+
+def test_each_python_is_sought_once_for_a_list(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    sought: list[str] = []
+
+    def find(series: str) -> Iterator[Interpreter]:
+        sought.append(series)
+        return iter(())
+
+    monkeypatch.setattr("tuibench.services.engine_states.find_interpreters", find)
+    assert {one.state for one in services.engines.every()} == {BESIDE, IMPOSSIBLE}
+    assert sorted(sought) == ["3.10", "3.11"]
+
+
+def test_engine_without_its_python_names_the_command_that_gets_one(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("tuibench.services.engine_states.find_interpreters", lambda _: iter(()))
+    for manager, command in (
+        ("uv", "uv python install 3.10"),
+        ("pyenv", "pyenv install 3.10"),
+        ("neither", "tuibench engines install deepsparse@1.8.0 --python PATH"),
+    ):
+        (tmp_path / manager).mkdir()
+        (tmp_path / manager / manager).touch(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path / manager))
+        state = services.engines.state("deepsparse")
+        assert (state.state, state.command) == (IMPOSSIBLE, command)
+        assert command in engine_table([state], 100, False).split("\n")
+
+
+def test_installation_replaces_a_damaged_one_and_tells_its_steps(
+    services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("os.sync")  # it would disturb a measurement
     (services.engines.root / ENGINE / "venv").mkdir(parents=True)
     said: list[InstallProgress] = []
     assert services.engines.install(order, said.append)[1]
     assert list(dict.fromkeys(one.stage for one in said)) == [PYTHON, DOWNLOAD, INSTALL, PROBE]
     assert services.engines.state(ENGINE).state == INSTALLED and names(services) == [ENGINE]
+    assert sorted(os.listdir(services.engines.root / ENGINE)) == ["installed.json", "venv"]
+
+
+def test_download_keeps_the_other_files_of_its_directory(
+    services: Services, order: InstallOrder, tmp_path: Path
+) -> None:
+    others = ("requirements.txt", ".pip/pip.conf", "onnxruntime-1.0-py3-none-any.whl")
+    (tmp_path / ".pip").mkdir()
+    for name in others:
+        (tmp_path / name).write_text("own")
+    carried = ["numpy-2.0.0-py3-none-any.whl", f"onnxruntime-{RELEASE}-py3-none-any.whl"]
+    for _ in range(2):
+        found = services.engines.download(replace(order, python="3.11"), tmp_path)
+        assert found == tuple(tmp_path / name for name in carried)
+    assert {(tmp_path / name).read_text() for name in others} == {"own"}
+    assert sorted(os.listdir(tmp_path)) == sorted([".pip", others[0], others[2], *carried])
 
 
 @pytest.mark.slow

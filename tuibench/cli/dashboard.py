@@ -48,8 +48,9 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
                 tell(left.traceback_text)
             raise TuibenchError("dashboard_failed")
         job = services.installing()
-        if job is not None and not job.is_done and job.close() and job.error is not None:
-            tell_error(job.error)
+        ended = job.close() if job is not None else None
+        if ended is not None:
+            tell_error(ended)
         # The dashboard's last poll is up to a second old: a run may have ended since.
         going = services.runs.alive(left.going) if left.going and left.code == ExitCode.OK else ()
         if going:

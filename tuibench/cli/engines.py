@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tuibench.cli.output import ask_confirmation, emit, tell, tell_error, width
 from tuibench.cli.parser import ASCII, JSON, QUIET, YES, Action, Argument, argument, switch
 from tuibench.cli.terminal import Ended, Interruption
-from tuibench.core.engine import install_command, is_apart, spell_id
-from tuibench.core.engine_state import InstallOrder, InstallProgress
+from tuibench.core.engine import is_apart, spell_id
+from tuibench.core.engine_state import EngineState, InstallOrder, InstallProgress
 from tuibench.core.errors import EngineError, ExitCode, TuibenchError, UsageError
 from tuibench.core.reason import Reason
 from tuibench.core.text import show
@@ -35,22 +35,27 @@ def list_engines(args: argparse.Namespace, services: Services, _: Interruption) 
 
 def install(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Install an engine after its licence was accepted, and test it."""
-    order = _accepted(args, services, install_command(spell_id(args.id)))
+    state = services.engines.state(args.id)
+    order = _accepted(args, state)
     if not args.quiet:
         _warn_if_measuring(services)
     with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("installation_cancelled", order.id):
         record, is_new = services.engines.install(order, update)
         painter.clear()
-    if not is_new:
-        tell(f"{record.id} is installed already")
-    elif not args.quiet:
+    if args.quiet:
+        return
+    if is_new:
         done = installed_words(record.id, record.python, record.size_bytes)
         tell(f"{done}; tuibench benchmark MODEL -e {record.id} measures with it")
+    else:
+        unused = f"; --python {show(args.python, 60)} was not used" if args.python else ""
+        tell(f"{record.id} is installed already, for Python {show(record.python, 20)}{unused}")
 
 
 def download(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Download the wheels of an engine, for a machine without a network."""
-    order = _accepted(args, services, f"tuibench engines download {spell_id(args.id)} --to {shlex.quote(args.to)}")
+    licence = services.engines.recipe(args.id).licence  # an installed engine has none left to accept
+    order = _accepted(args, replace(services.engines.state(args.id), licence=licence))
     with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("download_cancelled", order.id):
         wheels = services.engines.download(order, Path(args.to), update)
         painter.clear()
@@ -66,19 +71,19 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
     """Test one engine, or all that are installed; return the exit code of the first that fails."""
     code = ExitCode.OK
     _warn_if_measuring(services)
-    for engine_id in [args.id] if args.id else services.engines.testable():
+    for engine_id in [spell_id(args.id)] if args.id else services.engines.testable():
         try:
             with _told_if_ended("engine_test_cancelled", engine_id):
                 if not is_apart(engine_id):
                     code = _show_contract(services.engines.contract(engine_id), engine_id) or code
-                answer = services.engines.test(engine_id)
+                difference = services.engines.test(engine_id)
         except TuibenchError as error:
             if args.id:
                 raise
             tell_error(error)
             code = code or error.exit_code
             continue
-        emit(f"{engine_id}: agrees with ONNX Runtime (difference {answer.difference:.1e})\n")
+        emit(f"{engine_id}: agrees with ONNX Runtime (difference {difference:.1e})\n")
     return code
 
 
@@ -107,12 +112,8 @@ def remove(args: argparse.Namespace, services: Services, _: Interruption) -> Non
         tell(f"removed {engine_id}: {size(freed)}; tuibench engines install {engine_id} installs it again")
 
 
-def _accepted(args: argparse.Namespace, services: Services, command: str) -> InstallOrder:
-    """Return the order; ask for the licence if there is one to accept, and tell size and licence.
-
-    `command` is the command without options, for hints.
-    """
-    state = services.engines.state(args.id)
+def _accepted(args: argparse.Namespace, state: EngineState) -> InstallOrder:
+    """Return the order; ask for the licence if there is one to accept, and tell size and licence."""
     accepts = args.accept_licence
     if state.is_installable and offer_words(state) and not args.quiet:
         tell(f"{state.id}: {offer_words(state)}")
@@ -120,10 +121,11 @@ def _accepted(args: argparse.Namespace, services: Services, command: str) -> Ins
         try:
             accepts = ask_confirmation(f"accept the licence ({licence_words(state.licence)})? [y/N]", "y", "")
         except UsageError as error:
-            raise UsageError("licence_not_accepted", engine=state.id, licence=state.licence, command=command) from error
+            raise UsageError("licence_not_accepted", engine=state.id, licence=state.licence) from error
         if not accepts:
-            raise EngineError("licence_declined", engine=state.id, command=command)
-    return InstallOrder(state.id, accepts, args.python or "", getattr(args, "wheels", None) or "", args.index_url or "")
+            raise EngineError("licence_declined", engine=state.id)
+    wheels, extra = getattr(args, "wheels", None) or "", tuple(args.extra_index_url or ())
+    return InstallOrder(state.id, accepts, args.python or "", wheels, args.index_url or "", extra)
 
 
 def _warn_if_measuring(services: Services) -> None:
@@ -172,7 +174,15 @@ class _Update:
 
 _ID = argument("id", metavar="NAME[@RELEASE]", help="such as deepsparse or onnxruntime@1.27.0")
 _ACCEPT = switch("--accept-licence", text="accept the engine's licence without a question")
-_INDEX = argument("--index-url", metavar="URL", help="package index to ask instead of pip's own")
+_INDEXES = (
+    argument("--index-url", metavar="URL", help="package index to ask instead of pip's own"),
+    argument(
+        "--extra-index-url",
+        metavar="URL",
+        action="append",
+        help="package index to ask as well; may be given several times",
+    ),
+)
 # Given before or behind the word of the action, so an action does not reset them.
 _OUTPUT = tuple(Argument(one.names, {**one.options, "default": argparse.SUPPRESS}) for one in (JSON, ASCII))
 
@@ -196,7 +206,7 @@ ACTIONS = {
                         "--python", metavar="PYTHON", help="path, command on PATH or version of a Python, such as 3.11"
                     ),
                     argument("--wheels", metavar="DIR", help="install from this directory, without a network"),
-                    _INDEX,
+                    *_INDEXES,
                     QUIET,
                 ),
             ),
@@ -211,7 +221,7 @@ ACTIONS = {
                     argument(
                         "--python", metavar="PYTHON", help="only for this Python: version such as 3.10, command or path"
                     ),
-                    _INDEX,
+                    *_INDEXES,
                     QUIET,
                 ),
             ),

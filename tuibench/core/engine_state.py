@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from tuibench.core.reason import Reason
 from tuibench.core.value import dataclass
 
@@ -11,7 +13,7 @@ AVAILABLE = "available"
 IMPOSSIBLE = "impossible"
 """It cannot be installed here; the reason says why."""
 DAMAGED = "damaged"
-"""Half installed, or its interpreter is gone; installing it again replaces it."""
+"""Its installation was interrupted, or its interpreter is gone; installing it again replaces it."""
 BESIDE = "beside"
 """It belongs to tuibench's own environment and can be imported there."""
 MISSING = "missing"
@@ -38,7 +40,7 @@ class EngineState:
     why: Reason | None = None
     """The cause of IMPOSSIBLE."""
     command: str = ""
-    """The command that leads on; '' if there is nothing to do."""
+    """The command that installs the engine, or what it needs first; '' for none."""
 
     @property
     def is_installable(self) -> bool:
@@ -53,11 +55,22 @@ class InstallOrder:
     id: str
     accepts_licence: bool = False
     python: str = ""
-    """Path of an interpreter, or for downloads its version such as 3.10; '' finds one."""
+    """Path of an interpreter, a command on PATH, or a version such as 3.11; '' finds one."""
     wheels: str = ""
     """Directory with wheels to install from, without a network; '' for the index."""
     index_url: str = ""
-    """Address of another package index; '' for pip's own settings."""
+    """Address of the package index; '' for that of pip's own settings."""
+    extra_index_urls: tuple[str, ...] = ()
+    """Addresses of indexes that are asked as well."""
+    target: str = ""
+    """Directory of a download; '' for an installation."""
+
+    @property
+    def command(self) -> str:
+        """The command with what it needs and without other options."""
+        if self.target:
+            return f"tuibench engines download {self.id} --to {shlex.quote(self.target)}"
+        return f"tuibench engines install {self.id}"
 
 
 @dataclass(frozen=True, slots=True)

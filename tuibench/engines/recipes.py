@@ -46,11 +46,8 @@ class Recipe:
     """Code of the licence that the user accepts; '' if there is none to accept."""
     machine: str = ""
     """The only processor architecture of its packages; '' if the index decides."""
-
-    @property
-    def is_special_build(self) -> bool:
-        """Return whether the release is one build of several, such as that for CPUs, which not every index has."""
-        return "+" in self.id
+    build_index: str = ""
+    """Address of an index that has this build, such as that for CPUs, which not every index has; '' for any index."""
 
     @property
     def is_pinned(self) -> bool:
@@ -188,6 +185,7 @@ _NAMED: dict[str, Recipe] = {
             size_bytes=921 * _MB,
             download_bytes=249 * _MB,
             machine="x86_64",
+            build_index="https://download.pytorch.org/whl/cpu",
         ),
     )
 }

@@ -69,9 +69,9 @@ COLUMNS: tuple[Column[EngineState], ...] = (
 
 
 def engine_table(engines: Sequence[EngineState], width: int | None, ascii_only: bool) -> str:
-    """Return the list of engines with the commands that install those that are missing."""
+    """Return the list of engines with the commands that install those that are missing, or what they need."""
     lines = table_lines(COLUMNS, engines, width)
-    commands = [one.command for one in engines if one.command and one.state != IMPOSSIBLE]
+    commands = dict.fromkeys(one.command for one in engines if one.command)
     others = [f"{one.name}@RELEASE from {one.lowest_release}" for one in REGISTRY.values() if one.lowest_release]
     further = f"Other releases can be installed beside: {', '.join(others)}."
     return as_text([*lines, "", *commands, *wrap_lines([further], width)], ascii_only)

@@ -11,7 +11,6 @@ from tuibench.core.reason import CANCELLED_ON_REQUEST, Reason
 from tuibench.engines.installation import Installation
 from tuibench.runs.task import Cancelled, StopSwitch
 
-CANCELLED = "installation_cancelled"
 _END_S = 5.0
 Install = Callable[[InstallOrder, Callable[[InstallProgress], None], StopSwitch], tuple[Installation, bool]]
 
@@ -34,31 +33,36 @@ class BackgroundInstall:
         self.hear: Callable[[], object] = bool
         """Called in the thread after each change; the page that shows it sets this."""
         self._order, self._install = order, install
-        self._stop = StopSwitch()
+        self._stop, self._closing = StopSwitch(), threading.Lock()
         self._thread = threading.Thread(target=self._work, name="install", daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
         """Ask it to end; it leaves nothing behind."""
-        if not self.is_done:
-            self._stop.trip(Reason(CANCELLED_ON_REQUEST))
+        with self._closing:
+            if not self.is_done:
+                self._stop.trip(Reason(CANCELLED_ON_REQUEST))
 
-    def close(self) -> bool:
-        """End it, and wait until it has removed what it made; return whether it was cancelled."""
+    def close(self) -> TuibenchError | None:
+        """End it, and wait some seconds until it has removed what it made; return the error that ended it now."""
+        if self.is_done:
+            return None
         self.cancel()
         self._thread.join(_END_S)
-        return self.error is not None and self.error.reason.code == CANCELLED
+        return TuibenchError("installation_left", engine=self.id) if self._thread.is_alive() else self.error
 
     def _work(self) -> None:
         try:
             self.record, _ = self._install(self._order, self._tell, self._stop)
         except Cancelled:
-            self.error = TuibenchError(CANCELLED, engine=self.id)
+            self.error = TuibenchError("installation_cancelled", engine=self.id)
         except TuibenchError as error:
             self.error = error
         except Exception as error:  # the end of a thread: the page shows it
             self.failure = error
-        self.is_done = True
+        with self._closing:
+            self.is_done = True
+            self._stop.close()
         self.hear()
 
     def _tell(self, progress: InstallProgress) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from tuibench.core.cell import Check
-from tuibench.core.engine import install_command, split_id
+from tuibench.core.engine import split_id
 from tuibench.core.errors import EngineError
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import PROFILED
 from tuibench.core.settings.request import BenchmarkRequest, to_spec
-from tuibench.core.value import dataclass
 from tuibench.engines.installation import RECORD, Installation, place_of
 from tuibench.runs.task import StopSwitch
 from tuibench.services.api import Services
@@ -23,20 +23,14 @@ _MODEL = "sample:tiny"
 _OTHER_MODELS = {"torch": str(Path(__file__).resolve().parents[1] / "data" / "samples" / "tiny.pt")}
 """Files for engines that do not read ONNX; the ONNX file beside each is the same network."""
 _AGREES = "agrees"
-_POLL_S = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeAnswer:
-    """The difference of an engine's outputs from the reference, which is within the tolerance."""
+def probe(services: Services, engine_id: str, stop: StopSwitch, *, is_new: bool = False) -> float:
+    """Measure a small model once with an engine; return how much its outputs differ from the reference.
 
-    difference: float
-    tolerance: float
-    version: str
-
-
-def probe(services: Services, engine_id: str, stop: StopSwitch) -> ProbeAnswer:
-    """Measure a small model once with an engine; raise EngineError unless its outputs agree."""
+    Raise EngineError if it fails, or if the difference is more than the tolerance; of a new engine, the error says
+    that it was not installed.
+    """
     request = BenchmarkRequest(
         (_OTHER_MODELS.get(split_id(engine_id)[0], _MODEL),),
         engines=engine_id,
@@ -56,17 +50,16 @@ def probe(services: Services, engine_id: str, stop: StopSwitch) -> ProbeAnswer:
         active.close()
     cell = result.cells[0]
     if cell.failure is not None:
-        raise EngineError(
-            "probe_failed", engine=engine_id, why=cell.failure.as_reason(), command=install_command(engine_id)
-        )
+        why = cell.failure.as_reason()
+        raise EngineError("probe_failed" if is_new else "test_failed", engine=engine_id, why=why)
     check = cell.check or Check("unchecked", None, None)
     if check.state != _AGREES:
         facts = {"difference": check.difference, "tolerance": check.tolerance}
-        raise EngineError("probe_differs", engine=engine_id, why=check.reason, **facts)
-    return ProbeAnswer(check.difference or 0.0, check.tolerance or 0.0, result.versions.get(engine_id, ""))
+        raise EngineError("probe_differs" if is_new else "test_differs", engine=engine_id, why=check.reason, **facts)
+    return check.difference or 0.0
 
 
-def probe_unfinished(settings: Settings, new: Path, record: Installation, stop: StopSwitch) -> ProbeAnswer:
+def probe_unfinished(settings: Settings, new: Path, record: Installation, stop: StopSwitch) -> None:
     """Probe an installation that is not finished yet, from a directory of installations that only this run sees."""
     data = new / "probe"
     place = place_of(data / "engines", record.id)
@@ -75,6 +68,7 @@ def probe_unfinished(settings: Settings, new: Path, record: Installation, stop: 
     (place / RECORD).write_text(json.dumps(to_plain(record)), encoding="utf-8")
     services = Services(replace(settings, places=replace(settings.places, data=data)))
     try:
-        return probe(services, record.id, stop)
+        probe(services, record.id, stop, is_new=True)
     finally:
         services.close()
+    shutil.rmtree(data)

@@ -6,25 +6,21 @@ import errno
 import json
 import os
 import re
-import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tuibench.core import engine
 from tuibench.core.engine_state import (
-    AVAILABLE,
     BESIDE,
-    DAMAGED,
     DOWNLOAD,
-    IMPOSSIBLE,
     INSTALL,
     INSTALLED,
-    MISSING,
     PROBE,
     PYTHON,
     EngineState,
@@ -32,27 +28,27 @@ from tuibench.core.engine_state import (
     InstallProgress,
 )
 from tuibench.core.errors import EngineBusy, EngineError, TuibenchError, UsageError
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
 from tuibench.engines.installation import (
     RECORD,
     Installation,
     find_installation,
-    list_installations,
     lock_installation,
     new_place_of,
     place_of,
 )
 from tuibench.engines.recipes import Recipe, find_recipe
-from tuibench.host.facts import read_versions
 from tuibench.runs.directory import make_private
 from tuibench.runs.task import StopSwitch
 from tuibench.services.background_install import BackgroundInstall
-from tuibench.services.engine_probe import ProbeAnswer, probe, probe_unfinished
+from tuibench.services.engine_probe import probe, probe_unfinished
+from tuibench.services.engine_states import find_state, list_states
+from tuibench.services.export_file import sync_directory
 from tuibench.services.interpreters import Interpreter, find_interpreters, find_named, is_series
 from tuibench.services.models import ask_child
-from tuibench.services.packages import Installer, NoSuchWheel, disk_full, sha256_of
+from tuibench.services.packages import Installer, NoSuchWheel, disk_full, sha256_of, size_of
 from tuibench.services.runs import read_request
 
 if TYPE_CHECKING:
@@ -95,19 +91,11 @@ class Engines:
 
     def every(self) -> tuple[EngineState, ...]:
         """Return every engine of this version and every installed release; try interpreters, import no engine."""
-        installed = {one.id: one for one in list_installations(self.root)}
-        found: list[EngineState] = []
-        for name in engine.offered(hidden=self._services.hidden):
-            full = engine.full_id(name)
-            found.append(self._state(name, installed.get(full)) if engine.is_apart(name) else _beside(name))
-            others = sorted({*installed, *self._half_made()} - {full})
-            found += [self._state(one, installed.get(one)) for one in others if engine.split_id(one)[0] == name]
-        return tuple(found)
+        return list_states(self.root, hidden=self._services.hidden)
 
     def state(self, engine_id: str) -> EngineState:
         """Return one engine with an interpreter of its own; raise an error if there is no such one."""
-        recipe = self.recipe(engine_id)
-        return self._state(recipe.id, find_installation(self.root, recipe.id))
+        return find_state(self.root, self.recipe(engine_id))
 
     def recipe(self, engine_id: str) -> Recipe:
         """Return what an engine is made of; raise an error if it is unknown or has no interpreter of its own."""
@@ -136,19 +124,19 @@ class Engines:
         order = replace(order, id=recipe.id)
         if (found := find_installation(self.root, recipe.id)) is not None:
             return found, False
-        _check(recipe, order, engine.install_command(recipe.id))
+        _check(recipe, order)
         with _switch(stop) as switch, self._alone(recipe.id) as lock:
             if (found := find_installation(self.root, recipe.id)) is not None:
                 return found, False  # another command has just installed it
             new = new_place_of(self.root, recipe.id)
             _clear(new)
             try:
-                _require_room(self.root, recipe)
+                _require_room(self.root, recipe, order)
                 record = self._make(recipe, order, new, tell, switch, lock)
                 _commit(new, place_of(self.root, recipe.id), record)
             except OSError as error:
                 if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                    raise disk_full(recipe.id) from error
+                    raise disk_full(order) from error
                 raise
             finally:
                 _clear(new)
@@ -176,41 +164,44 @@ class Engines:
             _clear(new / working)
         tell(InstallProgress(PROBE))
         probe_unfinished(self._services.settings, new, record, stop)
-        return replace(record, size_bytes=_size(new))
+        return replace(record, size_bytes=size_of(new))
 
     def download(
         self, order: InstallOrder, target: Path, tell: Tell = _unheard, stop: StopSwitch | None = None
     ) -> tuple[Path, ...]:
-        """Download the wheels of an engine for every Python that may run it, for a machine without a network."""
+        """Download the wheels of an engine for every Python that may run it, for a machine without a network.
+
+        Return those wheels; other files of the directory stay as they are.
+        """
         recipe, target = self.recipe(order.id), Path(os.path.abspath(target))  # pip runs in another directory
-        order = replace(order, id=recipe.id)
-        _check(recipe, order, f"tuibench engines download {recipe.id} --to {shlex.quote(str(target))}")
+        order = replace(order, id=recipe.id, target=str(target))
+        _check(recipe, order)
         missing: NoSuchWheel | None = None
         wanted = (_series(recipe, order.python),) if order.python else recipe.pythons
-        fetched = 0
-        with _switch(stop) as switch:
-            scratch = target / ".pip"
-            installer = Installer(order, recipe, switch, scratch)
-            try:
+        fetched: set[Path] = set()
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            with _switch(stop) as switch, TemporaryDirectory(prefix=".tuibench-", dir=target) as scratch:
+                installer = Installer(order, recipe, switch, Path(scratch))
                 for series in wanted:
                     tell(InstallProgress(PYTHON, f"{recipe.id}, Python {series}"))
                     try:
-                        installer.download(series, target, _counted(recipe, tell))
-                        fetched += 1
+                        fetched |= set(installer.download(series, target, _counted(recipe, tell)))
                     except NoSuchWheel as none:
                         missing = _better(missing, none)
-            except OSError as error:
-                if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                    raise disk_full(recipe.id) from error
-                raise
-            finally:
-                _clear(scratch)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise disk_full(order) from error
+            raise
         if not fetched:
             raise _no_wheel(recipe, order, missing, list(wanted))
-        return tuple(sorted(target.glob("*.whl")))
+        return tuple(sorted(fetched))
 
-    def test(self, engine_id: str, stop: StopSwitch | None = None) -> ProbeAnswer:
-        """Run a small model with an engine and compare it with ONNX Runtime; raise EngineError if they differ."""
+    def test(self, engine_id: str, stop: StopSwitch | None = None) -> float:
+        """Run a small model with an engine; return how much its outputs differ from those of ONNX Runtime.
+
+        Raise EngineError if that is more than the tolerance.
+        """
         spelled = engine.spell_id(engine_id)
         self._services.machine.check_engines([spelled])
         with _switch(stop) as switch:
@@ -218,9 +209,10 @@ class Engines:
 
     def contract(self, engine_id: str, stop: StopSwitch | None = None) -> dict[str, Reason | None]:
         """Return each check of an engine in tuibench's own interpreter, and why it failed; a child runs them."""
-        factory.check(engine_id)
+        spelled = engine.spell_id(engine_id)
+        factory.check(spelled)
         answer = ask_child(
-            "contract", {"engine": engine_id}, file=engine_id, timeout_s=_CONTRACT_S, kind=EngineError, stop=stop
+            "contract", {"engine": spelled}, file=spelled, timeout_s=_CONTRACT_S, kind=EngineError, stop=stop
         )
         return {str(one["check"]): from_plain(Reason, one["why"]) if one["why"] else None for one in answer}
 
@@ -240,7 +232,7 @@ class Engines:
         found = self.removable(engine_id)
         place, new = place_of(self.root, found), new_place_of(self.root, found)
         with self._alone(found):
-            size = _size(place)
+            size = size_of(place)
             with suppress(OSError):
                 (place / RECORD).unlink()  # first, so that what a kill leaves behind is never used
             _clear(place)
@@ -271,51 +263,6 @@ class Engines:
                 return run.id
         return ""
 
-    def _half_made(self) -> list[str]:
-        """Return the releases whose directory exists but cannot be used."""
-        try:
-            names = os.listdir(self.root)
-        except OSError:
-            return []  # nothing was installed
-        every = {name for name in names if "@" in name and (self.root / name).is_dir() and not name.endswith(".new")}
-        return sorted(one for one in every if find_recipe(one) and find_installation(self.root, one) is None)
-
-    def _state(self, name: str, found: Installation | None) -> EngineState:
-        """Return the state of an engine with an interpreter of its own."""
-        if found is not None:
-            return EngineState(name, INSTALLED, engine.split_id(found.id)[1], found.size_bytes, found.python)
-        recipe = find_recipe(name)
-        if recipe is None:
-            return EngineState(name, IMPOSSIBLE, "", why=Reason("no_recipe"))
-        why = self._obstacle(recipe)
-        half = recipe.id in self._half_made()
-        return EngineState(
-            name,
-            IMPOSSIBLE if why is not None else DAMAGED if half else AVAILABLE,
-            engine.split_id(recipe.id)[1],
-            recipe.size_bytes,
-            licence=recipe.licence,
-            why=why,
-            command=engine.install_command(name),
-        )
-
-    def _obstacle(self, recipe: Recipe) -> Reason | None:
-        """Return why an engine cannot be installed here; None if it can."""
-        if recipe.machine and os.uname().machine != recipe.machine:
-            return because("only_for_machine", machine=os.uname().machine, wanted=recipe.machine)
-        if not any(next(find_interpreters(series), None) for series in recipe.pythons):
-            return because("no_python_for", pythons=recipe.pythons)
-        return None
-
-
-def _beside(name: str) -> EngineState:
-    entry = engine.entry_of(name)
-    package = entry.package if entry is not None else name
-    version = read_versions([package])[package] or ""
-    if version:
-        return EngineState(name, BESIDE, version)
-    return EngineState(name, MISSING, "", command=engine.install_command(name))
-
 
 def _fetch(
     recipe: Recipe, order: InstallOrder, installer: Installer, target: Path, tell: Tell
@@ -327,22 +274,20 @@ def _fetch(
         tried.append(interpreter.series)
         tell(InstallProgress(PYTHON, "" if order.wheels else f"{recipe.id}, Python {interpreter.series}"))
         try:
-            installer.download(interpreter.series, target, _counted(recipe, tell))
+            return interpreter, installer.download(interpreter.series, target, _counted(recipe, tell))
         except NoSuchWheel as none:
             missing = _better(missing, none)
             _clear(target)
-            continue
-        return interpreter, sorted(target.glob("*.whl"))
     raise _no_wheel(recipe, order, missing, tried)
 
 
-def _check(recipe: Recipe, order: InstallOrder, command: str) -> None:
-    """Raise an error for an order that cannot succeed; `command` is how it was given."""
+def _check(recipe: Recipe, order: InstallOrder) -> None:
+    """Raise an error for an order that cannot succeed."""
     if recipe.licence and not order.accepts_licence:
-        raise UsageError("licence_not_accepted", engine=recipe.id, licence=recipe.licence, command=command)
+        raise UsageError("licence_not_accepted", engine=recipe.id, licence=recipe.licence)
     if order.wheels and not os.path.isdir(os.path.expanduser(order.wheels)):
         raise UsageError("no_wheel_directory", path=order.wheels)
-    if order.wheels and order.index_url:
+    if order.wheels and (order.index_url or order.extra_index_urls):
         raise UsageError("wheels_exclude_index")
     if recipe.machine and os.uname().machine != recipe.machine:
         raise EngineError("engine_other_machine", engine=recipe.id, machine=os.uname().machine, wanted=recipe.machine)
@@ -411,30 +356,36 @@ def _no_wheel(recipe: Recipe, order: InstallOrder, missing: NoSuchWheel | None, 
     package = missing.package if missing is not None else name
     if order.wheels:
         return EngineError("wheel_missing", engine=recipe.id, package=package, path=order.wheels, pythons=list(tried))
-    if recipe.is_special_build and package == name:
-        return EngineError("build_missing", engine=name, release=release)
+    if recipe.build_index and package == name:
+        command = replace(order, id=name).command
+        return EngineError("build_missing", engine=name, release=release, command=command, index=recipe.build_index)
     known = missing.releases if missing is not None else ()
     if package != name or release in known or not known:
-        return EngineError("no_wheel_for_python", engine=recipe.id, package=package, pythons=list(tried))
+        given = {"engine": recipe.id, "command": order.command}
+        return EngineError("no_wheel_for_python", **given, package=package, pythons=list(tried))
     return EngineError("release_unknown", engine=name, release=release, known=list(known[-4:]), pythons=list(tried))
 
 
-def _require_room(root: Path, recipe: Recipe) -> None:
+def _require_room(root: Path, recipe: Recipe, order: InstallOrder) -> None:
     """Raise WriteError if the disk has too little room for the wheels and what is in them."""
     needed = recipe.size_bytes + recipe.download_bytes or _LEAST_ROOM
     if shutil.disk_usage(root).free < needed:
-        raise disk_full(recipe.id)
+        raise disk_full(order)
 
 
 def _commit(new: Path, place: Path, record: Installation) -> None:
-    """Write the record and give the directory its name; a power cut leaves a complete installation, or none."""
+    """Write the record and give the directory its name.
+
+    Only the record is flushed: flushing the packages could disturb a measurement for seconds. After a power cut they
+    may be damaged, which `engines test` finds.
+    """
     _clear(place)  # half made, or its interpreter is gone
-    os.sync()
     with open(new / RECORD, "w", encoding="utf-8") as handle:
         json.dump(to_plain(record), handle, indent=2)
         handle.flush()
         os.fsync(handle.fileno())
     os.rename(new, place)
+    sync_directory(str(place.parent))
 
 
 def _clear(path: Path) -> None:
@@ -443,15 +394,6 @@ def _clear(path: Path) -> None:
         path.unlink()
     elif path.exists():
         shutil.rmtree(path)
-
-
-def _size(place: Path) -> int:
-    total = 0
-    for folder, _, names in os.walk(place):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(folder, name)).st_size
-    return total
 
 
 def _name_and_version(wheel: Path) -> tuple[str, str]:

@@ -75,7 +75,7 @@ def write_export(path: str, text: str) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
-        _sync_directory(os.path.dirname(target))
+        sync_directory(os.path.dirname(target))
     except (OSError, ValueError) as error:
         raise _failed(path, error) from error
 
@@ -104,7 +104,8 @@ def _open_beside(target: str) -> tuple[int, str]:
     return os.open(temporary, flags, 0o666), temporary
 
 
-def _sync_directory(path: str) -> None:
+def sync_directory(path: str) -> None:
+    """Flush a directory, so that a file that was made or renamed in it survives a power cut."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -24,10 +24,15 @@ from tuibench.runs.task import StopSwitch
 
 Hear = Callable[[str], None]
 _SILENCE_S = 300.0
-"""Limit for a step that prints nothing: a large wheel on a slow connection is one such step."""
+"""Limit for a step that prints nothing and writes nothing."""
 _LAST = 200
 """Number of lines that are kept to find the cause of a failure."""
 _LOG_CHARS = 1_000_000
+_DISCONNECTED = re.compile(
+    r"connection error:|confirming the ssl certificate|Max retries exceeded|\bConnectionError\b|ReadTimeoutError:|"
+    r"Could not fetch URL \S+: timed out"
+)
+"""Lines of a connection that failed for good: a retry that pip announces may have succeeded."""
 _PIP_OPTIONS = ("--no-input", "--disable-pip-version-check")
 _PIP_DEFAULTS = {"PIP_RETRIES": "1", "PIP_DEFAULT_TIMEOUT": "20"}
 """Used unless the user has set them: by default pip waits a minute for an index that cannot be reached."""
@@ -44,7 +49,10 @@ class NoSuchWheel(Exception):
 
 
 class Installer:
-    """Runs pip for one installation; every process keeps its lock, so that a killed command leaves no open race."""
+    """Runs pip for one order.
+
+    Its processes hold the lock too, so that pip of a killed command keeps the installation locked.
+    """
 
     def __init__(
         self, order: InstallOrder, recipe: Recipe, stop: StopSwitch, scratch: Path, lock: int | None = None
@@ -85,21 +93,27 @@ class Installer:
     def _log(self) -> Path:
         return self._scratch / "pip.log"
 
-    def download(self, series: str, target: Path, hear: Hear) -> None:
-        """Download the wheels of the recipe for a Python such as 3.11; raise NoSuchWheel if there is none for it."""
+    @property
+    def _temporary(self) -> Path:
+        return self._scratch / "tmp"
+
+    def download(self, series: str, target: Path, hear: Hear) -> list[Path]:
+        """Download the wheels of the recipe for a Python such as 3.11, and return them.
+
+        Raise NoSuchWheel if there is none for it. A wheel that the directory has already is not downloaded again.
+        """
         target.mkdir(parents=True, exist_ok=True)
-        listed = target / "requirements.txt"
+        pip, listed = self._pip(), self._scratch / "requirements.txt"
         listed.write_text("".join(f"{one.line}\n" for one in self._recipe.requirements), encoding="utf-8")
         command = [
-            *(*self._pip(), "download", "--no-deps", "--only-binary", ":all:", "--python-version", series),
+            *(*pip, "download", "--no-deps", "--only-binary", ":all:", "--python-version", series),
             *(*self._source(), "--dest", str(target), "-r", str(listed)),
         ]
-        try:
-            code, lines = self._run([*command, *(["--require-hashes"] if self._recipe.is_pinned else [])], hear)
-        finally:
-            listed.unlink(missing_ok=True)
+        code, lines = self._run([*command, *(["--require-hashes"] if self._recipe.is_pinned else [])], hear)
         if code:
             self._raise(lines)
+        found = re.findall(r" (?:Saved|File was already downloaded) (?:.*/)?([^/\n]+\.whl)\n", self._logged())
+        return sorted(target / name for name in set(found))
 
     def install(self, python: Path, wheels: Sequence[Path]) -> None:
         """Install wheels, which were checked when they were downloaded, into an environment."""
@@ -112,23 +126,22 @@ class Installer:
     def _source(self) -> list[str]:
         if self._order.wheels:
             return ["--no-index", "--find-links", os.path.abspath(os.path.expanduser(self._order.wheels))]
-        # An index of a special build has none of the other packages. All files are pinned, so any index may be asked.
-        flag = "--extra-index-url" if self._recipe.is_special_build else "--index-url"
-        return [flag, self._order.index_url] if self._order.index_url else []
+        options = ["--index-url", self._order.index_url] if self._order.index_url else []
+        return [*options, *(part for url in self._order.extra_index_urls for part in ("--extra-index-url", url))]
 
     def _run(self, command: Sequence[str], hear: Hear) -> tuple[int, list[str]]:
         """Run a command in its own process group; return its exit code and its last lines.
 
         Its temporary files are made in the scratch directory, because a killed one leaves them.
         """
-        temporary = self._scratch / "tmp"
-        temporary.mkdir(parents=True, exist_ok=True)
+        self._temporary.mkdir(parents=True, exist_ok=True)
+        self._log.unlink(missing_ok=True)  # pip appends, and the last failure must not be read again
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**_environment(), "TMPDIR": str(temporary)},
+            env={**_environment(), "TMPDIR": str(self._temporary)},
             cwd="/",
             start_new_session=True,
             pass_fds=() if self._lock is None else (self._lock,),
@@ -150,47 +163,58 @@ class Installer:
     def _read(self, process: subprocess.Popen[bytes]) -> Iterator[str]:
         if process.stdout is None:
             raise RuntimeError("the process has no channel")
-        descriptor, rest = process.stdout.fileno(), b""
-        while self._stop.wait([descriptor], _SILENCE_S):
+        descriptor, rest, size = process.stdout.fileno(), b"", 0
+        while True:
+            if not self._stop.wait([descriptor], _SILENCE_S):
+                before, size = size, size_of(self._temporary)
+                if size > before:
+                    continue  # pip prints nothing while it downloads a wheel
+                text = f"no answer for {_SILENCE_S:.0f} s"
+                raise EngineError("index_unreachable", engine=self._order.id, text=text)
             data = os.read(descriptor, 1 << 16)
             if not data:
                 return
             *lines, rest = (rest + data).split(b"\n")
             yield from (line.decode(errors="replace").rstrip() for line in lines)
-        raise EngineError("index_unreachable", engine=self._order.id, text=f"no answer for {_SILENCE_S:.0f} s")
+
+    def _logged(self) -> str:
+        try:
+            return self._log.read_text(encoding="utf-8", errors="replace")[-_LOG_CHARS:]
+        except OSError:
+            return ""
 
     def _raise(self, lines: Sequence[str]) -> None:
-        try:
-            logged = self._log.read_text(encoding="utf-8", errors="replace")[-_LOG_CHARS:]
-        except OSError:
-            logged = ""
-        raise read_failure(lines, logged, self._order)
+        raise read_failure(lines, self._logged(), self._order)
 
 
 def read_failure(lines: Sequence[str], logged: str, order: InstallOrder) -> Exception:
-    """Return the error that pip's output tells: a missing wheel, a wrong hash, a refused or broken connection.
+    """Return the error in pip's output: a missing wheel, a wrong hash, a refused or broken connection.
 
-    Only its log tells why a page of the index was not read.
+    Only its log has the reason why a page of the index was not read.
     """
-    text, engine = "\n".join([logged, *lines]), order.id
+    text, given = "\n".join([logged, *lines]), {"engine": order.id, "command": order.command}
     if "DO NOT MATCH THE HASHES" in text:
         found = re.search(r"\n\s+(\S+?)[ =<>~].* from |(\S+\.whl)", text)
-        return EngineError("wheel_hash_differs", engine=engine, file=show((found[1] or found[2]) if found else "", 120))
+        file = show((found[1] or found[2]) if found else "", 120)
+        return EngineError("wheel_hash_differs", **given, file=file, wheels=bool(order.wheels))
     if "No space left on device" in text or "Disk quota exceeded" in text:
-        return disk_full(engine)
+        return disk_full(order)
     if refused := re.search(r"\b(40[137]|5\d\d) (?:Client|Server) Error|HTTP error (40[137]|5\d\d)", text):
-        return EngineError("index_refused", engine=engine, status=int(refused[1] or refused[2]))
-    if not order.wheels and re.search(r"Retrying \(|connection error|Could not fetch URL|ConnectionError", text):
-        return EngineError("index_unreachable", engine=engine, text=_connection(text))
+        return EngineError("index_refused", **given, status=int(refused[1] or refused[2]))
+    if not order.wheels and _DISCONNECTED.search(text):
+        return EngineError("index_unreachable", engine=order.id, text=_connection(text))
     if none := re.search(r"satisfies the requirement (\S+?)(?:[=<>~!].*?)? \(from versions: (.*?)\)", text):
         known = () if none[2] == "none" else tuple(none[2].split(", "))
         return NoSuchWheel(none[1], known)
-    return EngineError("pip_failed", engine=engine, text=_cause(lines))
+    if not order.wheels and "Retrying (" in text:
+        return EngineError("index_unreachable", engine=order.id, text=_connection(text))
+    return EngineError("pip_failed", **given, text=_cause(lines))
 
 
-def disk_full(engine: str) -> TuibenchError:
+def disk_full(order: InstallOrder) -> TuibenchError:
     """Return the error of a disk that filled up."""
-    return WriteError("engine_disk_full", engine=engine)
+    given = {"engine": order.id, "command": order.command}
+    return WriteError("download_disk_full" if order.target else "engine_disk_full", **given)
 
 
 def _connection(text: str) -> str:
@@ -212,6 +236,16 @@ def _environment() -> dict[str, str]:
 
 def _ignore(_: str) -> None:
     """Ignore a line."""
+
+
+def size_of(place: Path) -> int:
+    """Return the size of all files below a directory."""
+    total = 0
+    for folder, _, names in os.walk(place):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
 
 
 def sha256_of(path: Path) -> str:

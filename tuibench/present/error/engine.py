@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from tuibench.core.engine import is_apart
 from tuibench.core.text import show
 from tuibench.present.error.template import Fields, MessageAndHint
 
-LICENCES = {
-    "deepsparse_community": "Neural Magic DeepSparse Community License: for development and testing, no production",
-}
+TERMS = {"deepsparse_community": "development and testing only, no production"}
+"""What a licence permits, by the code of a recipe."""
+_NAMES = {"deepsparse_community": "Neural Magic DeepSparse Community License"}
+LICENCES = {code: f"{name}: {TERMS[code]}" for code, name in _NAMES.items()}
 """Words of the licence that the user accepts, by the code of a recipe."""
-_INSTALL = "tuibench engines install {engine}"
 _OFFLINE = (
     "without a network: tuibench engines download {engine} --to DIR elsewhere, then tuibench engines install {engine} "
     "--wheels DIR"
 )
-
-
-TERMS = {"deepsparse_community": "development and testing only, no production"}
-"""The same for one line on a screen."""
+_REFERENCE = "tuibench engines test onnxruntime tests the engine that it is compared with"
+_OTHER_INDEX = "{command} --index-url URL asks another index"
 
 
 def licence_words(code: str) -> str:
@@ -27,9 +26,23 @@ def licence_words(code: str) -> str:
 
 def _differs(fields: Fields) -> str:
     if fields["difference"] is None:
-        return f"{show(fields['engine'])} is not installed: its outputs could not be compared ({fields['why']})"
-    by = f"they differ by {fields['difference']:.1e}, tolerance {fields['tolerance']:.1e}"
-    return f"{show(fields['engine'])} computes other outputs than ONNX Runtime: {by}"
+        return f"its outputs could not be compared with those of ONNX Runtime ({fields['why']})"
+    by = f"{fields['difference']:.1e}, tolerance {fields['tolerance']:.1e}"
+    return f"its outputs differ from those of ONNX Runtime by {by}"
+
+
+def _broken(fields: Fields) -> str:
+    engine = show(fields["engine"])
+    return (
+        f"tuibench engines remove {engine} removes it" if is_apart(engine) else "tuibench doctor examines the machine"
+    )
+
+
+def _other_hash(fields: Fields) -> str:
+    engine = show(fields["engine"])
+    if fields["wheels"]:
+        return f"tuibench engines download {engine} --to DIR downloads the files again"
+    return f"{fields['command']} --index-url URL asks another index"
 
 
 def _beside(fields: Fields) -> str:
@@ -43,18 +56,22 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
     "engine_is_beside": ("{engine} belongs to tuibench's own environment", _beside),
     "licence_not_accepted": (
         lambda fields: f"{show(fields['engine'])} has a licence to accept: {licence_words(fields['licence'])}",
-        "{command} --accept-licence accepts it",
+        "the same command with --accept-licence accepts it",
     ),
-    "licence_declined": ("{engine}: the licence was not accepted", "{command} asks again"),
+    "licence_declined": ("{engine}: the licence was not accepted", "the same command asks again"),
     "installation_cancelled": ("{engine}: the installation was cancelled; nothing of it is left", ""),
+    "installation_left": (
+        "{engine}: the installation was cancelled; what is left of it is not used",
+        "tuibench engines remove {engine} removes it",
+    ),
     "download_cancelled": ("{engine}: the download was cancelled; complete files stay", ""),
     "engine_test_cancelled": ("{engine}: the test was cancelled", ""),
-    "no_wheel_directory": ("--wheels {path} is no directory", "tuibench engines download NAME --to DIR fills one"),
-    "wheels_exclude_index": ("--wheels and --index-url exclude each other", ""),
+    "no_wheel_directory": ("--wheels {path} is not a directory", "tuibench engines download NAME --to DIR fills one"),
+    "wheels_exclude_index": ("--wheels cannot be combined with --index-url or --extra-index-url", ""),
     "engine_other_machine": ("{engine} exists for {wanted} only; this machine is {machine}", "measure it elsewhere"),
     # Interpreters
     "not_an_interpreter": (
-        "--python {path:120} is no CPython that can make virtual environments",
+        "--python {path:120} is not a CPython that can make virtual environments",
         "give a path, a command on PATH such as python3.11, or a version such as 3.11",
     ),
     "python_unfit": (
@@ -77,36 +94,42 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
     ),
     "build_missing": (
         "the index has no build {release} of {engine}, and others need CUDA",
-        "tuibench engines install {engine} --index-url URL asks an index that has it, --wheels DIR a directory",
+        "{command} --extra-index-url {index} also asks an index that has it",
     ),
     "no_wheel_for_python": (
         "{engine}: the index has no fitting wheel of {package:60} for Python {pythons:versions}",
-        "tuibench engines install {engine} --index-url URL asks another index",
+        _OTHER_INDEX,
     ),
     "wheel_missing": (
         "{path:120} has no fitting wheel of {package:60} for Python {pythons:versions}",
         "tuibench engines download {engine} --to DIR fetches all of them",
     ),
     "wheel_hash_differs": (
-        "a file of {engine} differs from its recipe: {file:120} has another sha256; nothing was installed",
-        "tuibench engines install {engine} --index-url URL takes another index",
+        "a file of {engine} differs from its recipe: {file:120} has another sha256 and is not used",
+        _other_hash,
     ),
     "index_refused": (
         "the package index refused the request for {engine} (status {status})",
-        "tuibench engines install {engine} --index-url URL asks another index",
+        _OTHER_INDEX,
     ),
     "index_unreachable": ("the package index cannot be reached for {engine}: {text:120}", _OFFLINE),
-    "pip_failed": ("pip could not install {engine}: {text:300}", _INSTALL + " tries again"),
+    "pip_failed": ("pip failed for {engine}: {text:300}", "{command} tries again"),
     "engine_disk_full": (
         "the disk is full: {engine} was not installed, and nothing of it is left",
-        "free some space, then tuibench engines install {engine}",
+        "free some space, then {command}",
     ),
-    # Probe
-    "probe_failed": (
-        "{engine} failed on a small model and does not count as installed: {why}",
-        "{command}",
+    "download_disk_full": (
+        "the disk is full: packages of {engine} are missing; complete files stay",
+        "free some space, then {command}",
     ),
-    "probe_differs": (_differs, "tuibench engines test {engine} repeats the comparison"),
+    # Comparison with ONNX Runtime, in an installation and in a test
+    "probe_failed": ("{engine} was not installed: it failed on a small model: {why}", _REFERENCE),
+    "probe_differs": (
+        lambda fields: f"{show(fields['engine'])} was not installed: {_differs(fields)}",
+        _REFERENCE,
+    ),
+    "test_failed": ("{engine} failed on a small model: {why}", _broken),
+    "test_differs": (lambda fields: f"{show(fields['engine'])}: {_differs(fields)}", _broken),
     # Use
     "engine_in_use": ("{engine} is used by run {run:id}", "tuibench cancel {run:id} ends the run"),
     "engine_being_changed": (
@@ -116,5 +139,4 @@ ENGINE_ERRORS: dict[str, MessageAndHint] = {
     # States of lists
     "only_for_machine": ("for {wanted} only", ""),
     "no_python_for": ("needs Python {pythons:versions}", ""),
-    "no_recipe": ("not in this version", ""),
 }

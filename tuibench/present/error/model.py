@@ -93,7 +93,10 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "port_not_a_tensor": ("the engine takes tensors only; {role} '{name}' is a {kind}", ""),
     "contract_broken": ("{what} is {got:200}, not {wanted:200}", ""),
     "copy_died": ("{model} could not be brought into the form that the engine takes: {why}", ""),
-    "engine_apart_damaged": ("{engine} is half installed, or its interpreter is gone", "{command}"),
+    "engine_apart_damaged": (
+        "{engine} is damaged: its interpreter is gone, or its installation was interrupted",
+        "{command}",
+    ),
     "engine_apart_missing": ("{engine} is not installed", "{command}"),
     "engine_process_died": ("the process of {engine} was ended by {signal}", ""),
     "numpy_too_new": (
