@@ -28,10 +28,15 @@ class Script:
     ru_minflt: int = 0
     ru_majflt: int = 0
 
-    def witness(self, machine: Machine, canaries: Iterator[int] | None = None) -> Witness:
+    def witness(self, machine: Machine, canaries: Iterator[int] | None = None, crowded: bool = False) -> Witness:
         ticks = canaries or iter((100, 100))
         return Witness(
-            (0, 1), machine.root, canary=lambda: next(ticks), cpu_ns=lambda: self.cpu_ns, usage=lambda _: self.copy()
+            (0, 1),
+            machine.root,
+            crowded=crowded,
+            canary=lambda: next(ticks),
+            cpu_ns=lambda: self.cpu_ns,
+            usage=lambda _: self.copy(),
         )
 
     def copy(self) -> Script:
@@ -78,6 +83,22 @@ def test_block_with_over_one_percent_waiting_is_disturbed(host: Machine) -> None
     host.schedstat(10, 1, waited + 20)
     witness.mark()
     assert witness.finish().disturbed_blocks == 1
+
+
+@pytest.mark.parametrize(("own_ns", "others_ns", "disturbed"), [(80_000_000, 0, 0), (30_000_000, 40_000_000, 1)])
+def test_time_of_other_processes_is_read_where_own_threads_wait_for_each_other(
+    host: Machine, own_ns: int, others_ns: int, disturbed: int
+) -> None:
+    script = Script()
+    witness = script.witness(host, crowded=True)
+    witness.start()
+    script.cpu_ns = own_ns
+    host.schedstat(10, 1, 60_000_000)
+    witness.mark()
+    ticks = 7 * os.sysconf("SC_CLK_TCK") // 100
+    host.stat({0: (10 + ticks - 2, 0, 0, 90, 0, 0, 0, 25), 1: (12, 0, 0, 90, 0, 0, 0, 0)})
+    noise = witness.finish()
+    assert (noise.others_ns, noise.disturbed_blocks) == (others_ns, disturbed)
 
 
 def test_work_between_blocks_can_be_skipped(host: Machine) -> None:

@@ -30,6 +30,13 @@ def test_share_of_time_spent_waiting_sets_the_grade(waiting_of_1000: int, letter
     assert grade(noise).waiting_share == pytest.approx(waiting_of_1000 / 1000)
 
 
+def test_own_threads_that_wait_for_each_other_cost_no_grade() -> None:
+    crowd = replace(QUIET, waiting_ns=10**9)
+    assert grade(replace(crowd, others_ns=0)).letter == "A"
+    assert grade(replace(crowd, others_ns=10**8)).waiting_share == pytest.approx(1 / 11)
+    assert grade(replace(crowd, others_ns=5 * 10**9)) == grade(crowd)
+
+
 def test_noise_of_executions_is_summed() -> None:
     busy = replace(QUIET, waiting_ns=10**9)
     assert grade(QUIET, QUIET, QUIET, busy).waiting_share == pytest.approx(0.2, abs=1e-3)

@@ -90,6 +90,15 @@ class Noise:
     frequency_mhz: tuple[float, ...] = ()
     """Mean over the CPUs used, before and after; empty without cpufreq."""
     load1: float | None = None
+    others_ns: int | None = field(default=None, metadata=ADDED_LATER | {"sparse": True})
+    """CPU time of other processes on the CPUs used; read if own threads outnumber them and so wait for each other."""
+
+    @property
+    def waited_ns(self) -> int | None:
+        """Time for which own threads waited because of others, at most."""
+        if self.waiting_ns is None or self.others_ns is None:
+            return self.waiting_ns
+        return min(self.waiting_ns, self.others_ns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,18 +171,23 @@ def read_frequency_mhz(tree: Tree, cpus: Iterable[int]) -> float | None:
 
 
 class Witness:
-    """Measures how an execution is disturbed: call `start`, then `mark` after every block, then `finish`."""
+    """Measures how an execution is disturbed: call `start`, then `mark` after every block, then `finish`.
+
+    `crowded` tells that own threads outnumber the CPUs: they wait for each other, so other processes are counted, too.
+    """
 
     def __init__(
         self,
         cpus: Sequence[int],
         root: Path = Path("/"),
         *,
+        crowded: bool = False,
         canary: Callable[[], int] = time_canary,
         cpu_ns: Callable[[], int] = time.process_time_ns,
         usage: Callable[[int], Any] = resource.getrusage,
     ) -> None:
         self._cpus = tuple(cpus)
+        self._crowded = crowded
         self._root = root
         self._canary = canary
         # The process clock is exact to the nanosecond; the schedstat of a running thread is up to a tick late.
@@ -192,7 +197,7 @@ class Witness:
         self._waiting = self._on_cpu = self._switches = 0
         self._blocks = self._disturbed = 0
         self._last_cpu = self._last_switches = 0
-        self._canary_ns = 0
+        self._canary_ns = self._own_before = 0
         self._before = Slice({}, None, {}, None, None)
         self._usage_before = usage(resource.RUSAGE_SELF)
 
@@ -200,6 +205,7 @@ class Witness:
         """Take the slow readings and watch the threads that exist now; call it just before the first block."""
         self._canary_ns = self._canary()
         self._before = read_slice(self._cpus, self._root)
+        self._own_before = self._cpu_ns()
         self._threads.scan(known=True)
         self._usage_before = self._usage(resource.RUSAGE_SELF)
         self.skip()
@@ -240,8 +246,10 @@ class Witness:
         self._threads.scan(known=False)
         late = self._threads.late_ns()
         after = read_slice(self._cpus, self._root)
+        own = self._cpu_ns() - self._own_before
         self._threads.close()
         canary_ns = self._canary()
+        others = _others_ns(self._before.cpu_times, after.cpu_times, own) if self._crowded else None
         steal = steal_share(self._before.cpu_times, after.cpu_times)
         throttled = _difference(self._before.throttled_us, after.throttled_us)
         frequencies = (self._before.frequency_mhz, after.frequency_mhz)
@@ -252,7 +260,7 @@ class Witness:
             throttled_us=throttled,
             canary_drift=canary_ns / self._canary_ns - 1 if self._canary_ns else None,
             involuntary_switches=self._switches,
-            disturbed_blocks=self._disturbed,
+            disturbed_blocks=count_disturbed(self._disturbed, others, self._on_cpu),
             blocks=self._blocks,
             reason=self._reason(steal, throttled, after),
             minor_faults=usage.ru_minflt - self._usage_before.ru_minflt,
@@ -264,6 +272,7 @@ class Witness:
             },
             frequency_mhz=tuple(f for f in frequencies if f is not None),
             load1=after.load1,
+            others_ns=others,
         )
 
     def _reason(self, steal: float | None, throttled: int | None, after: Slice) -> str | None:
@@ -277,6 +286,20 @@ class Witness:
         if after.frequency_mhz is None:
             missing.append("frequency: no cpufreq")
         return "; ".join(missing) or None
+
+
+def count_disturbed(waited: int, others_ns: int | None, on_cpu_ns: int | None) -> int:
+    """Return the number of disturbed blocks: those that waited, or none if others used no CPU time."""
+    is_own = others_ns is not None and others_ns <= DISTURBED_SHARE * (on_cpu_ns or 0)
+    return 0 if is_own else waited
+
+
+def _others_ns(before: dict[int, CpuTimes], after: dict[int, CpuTimes], own_ns: int) -> int | None:
+    both = before.keys() & after.keys()
+    if not both:
+        return None
+    ticks = sum(after[cpu].busy - after[cpu].steal - before[cpu].busy + before[cpu].steal for cpu in both)
+    return max(0, ticks * 10**9 // os.sysconf("SC_CLK_TCK") - own_ns)
 
 
 def _difference(before: int | None, after: int | None) -> int | None:

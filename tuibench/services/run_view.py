@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.activity import AHEAD, DONE, LOST, NOW, Live, Making, RunInfo, RunView
-from tuibench.core.cell import CellResult
+from tuibench.core.cell import CellResult, Noise
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.profile import LAYERS, name_part
@@ -29,6 +29,7 @@ from tuibench.runs.observer import Event, RunObserver, StateContext, judged_info
 from tuibench.runs.profile.parts import list_parts
 from tuibench.runs.replay import Replay, all_warnings, display_names
 from tuibench.services.forecast import limit_s, preamble_of
+from tuibench.stats.grading import waiting_share
 from tuibench.stats.interval import LEAST, half_width
 
 
@@ -121,7 +122,8 @@ class RunWatch:
         if kind == "execution_start":
             self._at = event
         elif kind == "execution_done":
-            self._shares.append(_waiting_share(event["result"].get("noise") or {}))
+            noise = event["result"].get("noise")
+            self._shares.append(waiting_share([from_plain(Noise, noise)]) if noise else None)
         lines = preamble_lines(preamble_of(self._replay)) if kind == "plan" else [self._words.words(event)]
         self._log.extend(f"{self._time_of(event)}  {words}" for words in lines if words)
 
@@ -228,13 +230,6 @@ class RunWatch:
 
 def _half_widths(logs: list[float]) -> tuple[float, ...]:
     return tuple(half_width(logs[:number]) for number in range(LEAST, len(logs) + 1))
-
-
-def _waiting_share(noise: dict[str, Any]) -> float | None:
-    waiting, on_cpu = noise.get("waiting_ns"), noise.get("on_cpu_ns")
-    if waiting is None or on_cpu is None or waiting + on_cpu <= 0:
-        return None
-    return float(waiting / (waiting + on_cpu))
 
 
 def _number(value: object) -> float | None:

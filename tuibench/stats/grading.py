@@ -23,7 +23,7 @@ def grade_noise(noises: Sequence[Noise], timed_s: float | None = None) -> Grade 
     """
     if not noises:
         return None
-    waiting = _waiting_share(noises)
+    waiting = waiting_share(noises)
     steal = _mean(n.steal_share for n in noises)
     throttled = _total(n.throttled_us for n in noises)
     drift = _mean(None if n.canary_drift is None else abs(n.canary_drift) for n in noises)
@@ -35,8 +35,9 @@ def grade_noise(noises: Sequence[Noise], timed_s: float | None = None) -> Grade 
     return Grade(letter, cause, waiting, steal, None if throttled is None else throttled > 0)
 
 
-def _waiting_share(noises: Sequence[Noise]) -> float | None:
-    known = [(n.waiting_ns, n.on_cpu_ns) for n in noises if n.waiting_ns is not None and n.on_cpu_ns is not None]
+def waiting_share(noises: Sequence[Noise]) -> float | None:
+    """Return the share of their runnable time that threads waited for a CPU because of others; None if unmeasured."""
+    known = [(n.waited_ns, n.on_cpu_ns) for n in noises if n.waited_ns is not None and n.on_cpu_ns is not None]
     waiting, whole = sum(w for w, _ in known), sum(w + c for w, c in known)
     return waiting / whole if whole > 0 else None
 

@@ -98,7 +98,7 @@ def drive(ready: Ready) -> Outcome:
             latency_ns=latency_ns * crowd,
             warmup_s=job.warmup_s,
             timed_s=job.timed_s,
-            witness=Witness(job.cpus),
+            witness=Witness(job.cpus, crowded=True),
             progress=ready.progress,
             after_warmup=ready.after_warmup,
             keep_all=job.keep_raw,

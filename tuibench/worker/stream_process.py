@@ -17,7 +17,7 @@ from tuibench.core.value import dataclass
 from tuibench.engines import factory
 from tuibench.engines.error_words import exception_reason
 from tuibench.engines.protocol import Engine, LoadSettings
-from tuibench.host.noise import Witness
+from tuibench.host.noise import Witness, count_disturbed
 from tuibench.worker import isolation, loading
 from tuibench.worker.job import receive, send
 from tuibench.worker.start import start_command
@@ -190,6 +190,7 @@ class Stream:
 
         from tuibench.worker.streams import run_until
 
+        began = process_time_ns()
         stamps = np.zeros(most + 1, dtype=np.int64)
         witness = Witness(self._job.cpus)
         gc.collect()
@@ -205,7 +206,8 @@ class Stream:
         witness.mark()
         noise = witness.finish()
         stamps[: count + 1].tofile(self._job.stamps_path)
-        return {"count": count, "cpu_s": cpu_s, "noise": to_plain(noise), "memory": self._memory.result()}
+        told = {"count": count, "cpu_s": cpu_s, "noise": to_plain(noise), "memory": self._memory.result()}
+        return {**told, "whole_ns": process_time_ns() - began}
 
 
 def merge_noise(whole: Noise, reports: Sequence[dict[str, Any]]) -> Noise:
@@ -216,6 +218,10 @@ def merge_noise(whole: Noise, reports: Sequence[dict[str, Any]]) -> Noise:
         known = [v for v in values if v is not None]
         return sum(known) if len(known) == len(values) else None
 
+    on_cpu, others = total([p.on_cpu_ns for p in parts]), whole.others_ns
+    if others is not None:
+        others = max(0, others - sum(int(r["whole_ns"]) for r in reports))
+
     def worst(values: Sequence[float | None]) -> float | None:
         known = [v for v in values if v is not None]
         return max(known, key=abs) if known else None
@@ -223,12 +229,13 @@ def merge_noise(whole: Noise, reports: Sequence[dict[str, Any]]) -> Noise:
     return replace(
         whole,
         waiting_ns=total([p.waiting_ns for p in parts]),
-        on_cpu_ns=total([p.on_cpu_ns for p in parts]),
+        on_cpu_ns=on_cpu,
         steal_share=worst([p.steal_share for p in parts]),
         throttled_us=None if all(p.throttled_us is None for p in parts) else max(p.throttled_us or 0 for p in parts),
         canary_drift=worst([p.canary_drift for p in parts]),
         involuntary_switches=total([p.involuntary_switches for p in parts]),
-        disturbed_blocks=sum(p.disturbed_blocks for p in parts),
+        disturbed_blocks=count_disturbed(sum(p.disturbed_blocks for p in parts), others, on_cpu),
+        others_ns=others,
         blocks=sum(p.blocks for p in parts),
         reason=next((p.reason for p in parts if p.reason), None),
     )
