@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice, repeat
 from time import perf_counter_ns, process_time_ns
@@ -24,9 +25,8 @@ def time_block(calls: Iterator[Callable[[], object]], stamps: Any, count: int) -
     """Make `count` calls; stamps[0] is the start and stamps[i] the end of the i-th call."""
     clock = perf_counter_ns
     stamps[0] = clock()
-    for i, call in enumerate(islice(calls, count), 1):
-        call()
-        stamps[i] = clock()
+    # A list in one expression takes half the time of a loop that stores each stamp; no call returns the clock.
+    stamps[1 : count + 1] = array("l", [clock() for call in islice(calls, count) if call() is not clock])
 
 
 def next_count(count: int, elapsed_ns: int) -> int:
