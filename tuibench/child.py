@@ -223,21 +223,25 @@ def _layer_order(request: dict[str, Any]) -> LayerOrder:
 def pruned(request: dict[str, Any], send: Send) -> Any:
     """Task `pruned` {engine, path, point, for_cpus, threads, runs, max_s, run_dir, interpreter, zeros}: gain by zeros.
 
+    With `parts` instead of `zeros`, it measures copies in which only some weights have zeros.
     This process is not pinned: the engine's own process compiles on all CPUs and measures on `for_cpus`.
     Sends {"at": {"zeros"}} before each share of zeros and {"pruned": point} after it.
     """
     from tuibench.core.profile import PrunedPoint
-    from tuibench.core.record import to_plain
+    from tuibench.core.record import from_plain, to_plain
     from tuibench.engines import factory
     from tuibench.engines.protocol import PruningTimer
-    from tuibench.model.profile.pruning import time_all
+    from tuibench.model.profile.pruning import Part, time_all, time_parts
 
-    timer = cast(PruningTimer, factory.make_timer(str(request["engine"])))
+    timer, order = cast(PruningTimer, factory.make_timer(str(request["engine"]))), _layer_order(request)
 
     def say(point: PrunedPoint | None, zeros: float) -> None:
         send({"at": {"zeros": zeros}} if point is None else {"pruned": to_plain(point)})
 
-    return to_plain(time_all(timer, str(request["engine"]), _layer_order(request), tuple(request["zeros"]), say))
+    if "parts" in request:
+        time_parts(timer, order, from_plain(tuple[Part, ...], request["parts"]), say)
+        return None
+    return to_plain(time_all(timer, str(request["engine"]), order, tuple(request["zeros"]), say))
 
 
 def roofline(request: dict[str, Any], send: Send) -> Any:
@@ -314,6 +318,7 @@ def contract(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - ever
     from tuibench.model.engine_contract import check_engine
 
     with tempfile.TemporaryDirectory() as work_dir:
+        os.chdir(work_dir)
         return check_engine(str(request["engine"]), tuple(sorted(os.sched_getaffinity(0))), Path(work_dir))
 
 

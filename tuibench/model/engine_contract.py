@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -68,6 +69,7 @@ class _Trial:
         """Return all checks by name, in their order; the first ones are needed by the others."""
         return {
             "capabilities": self._capabilities,
+            "environment": self._environment,
             "start": self._start,
             "ports": self._ports,
             **{f"outputs_{io.replace('-', '_')}": partial(self._outputs, io) for io in self._classes},
@@ -99,6 +101,13 @@ class _Trial:
         )
         _require(set(found.stream_kinds) <= set(_KINDS), "stream_kinds", found.stream_kinds, _KINDS)
         _require("f32" in found.precisions, "precisions", found.precisions, ["f32"])
+
+    def _environment(self) -> None:
+        found = self._engine.environment(self._setting)
+        _require(
+            all(isinstance(one, str) for pair in found.items() for one in pair), "environment", found, "texts by name"
+        )
+        os.environ.update(found)
 
     def _start(self) -> None:
         version = self._engine.start()

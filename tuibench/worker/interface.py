@@ -26,11 +26,18 @@ def ask_interface(engine: str, path: str, interpreter: str) -> Interface:
 
     It ends with this process and shares its limit of memory; the caller limits the time.
     """
+    # Made here, because an engine may end its process; engines leave files where they run.
+    with tempfile.TemporaryDirectory() as work_dir:
+        return _ask(engine, os.path.abspath(path), interpreter, work_dir)
+
+
+def _ask(engine: str, path: str, interpreter: str, work_dir: str) -> Interface:
     process = subprocess.Popen(
         start_command("tuibench.worker.interface", interpreter),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=start_environment(interpreter),
+        cwd=work_dir,
     )
     with process:
         inbox, outbox = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
@@ -55,11 +62,10 @@ def main() -> None:
     isolation.ignore_interrupts()
     try:
         engine = factory.make(str(request["engine"]))
-        with tempfile.TemporaryDirectory() as work_dir:
-            setting = _plain_setting(str(request["path"]), work_dir)
-            isolation.apply_environment({**isolation.thread_variables(1), **engine.environment(setting)})
-            engine.start()
-            session = engine.load(setting)
+        setting = _plain_setting(str(request["path"]), os.getcwd())
+        isolation.apply_environment({**isolation.thread_variables(1), **engine.environment(setting)})
+        engine.start()
+        session = engine.load(setting)
         send(outbox, {"inputs": to_plain(session.inputs()), "outputs": to_plain(session.outputs())})
     except Exception as error:  # process boundary: an engine raises any type
         send(outbox, {"error": to_plain(exception_reason(error, 1000))})
