@@ -92,8 +92,14 @@ def test_unequal_work_prevents_a_verdict(changes: dict[str, str], why: Reason) -
     assert (comparison.verdict.kind, comparison.verdict.reasons) == (None, (why,))
 
 
-def test_cells_without_a_common_round_or_numbers_are_left_out() -> None:
+def test_cells_without_a_common_round_are_compared_without_a_verdict() -> None:
     base, new = pair()
     later = [(n + 10, e) for n, e in rounds(1e6)]
-    assert compare_cells([base, new], {base.key: rounds(1e6), new.key: later}, NAMES) == ()
+    (found,) = compare_cells([base, new], {base.key: rounds(2e6), new.key: later}, NAMES)
+    assert not found.interleaved and found.verdict.ratio == pytest.approx(0.5)
+    assert (found.verdict.kind, found.verdict.reasons) == (None, (Reason("different_times"),))
+
+
+def test_cells_without_numbers_are_left_out() -> None:
+    base, new = pair()
     assert compare_cells([base, replace(new, latency_ms={})], {base.key: rounds(1e6)}, NAMES) == ()

@@ -85,11 +85,12 @@ def compare_cells(
     for base, new, axis in _pairs(able):
         left = operand_of(base, rounds.get(base.key, ()), _base_name(base, axis, able, names))
         right = operand_of(new, rounds.get(new.key, ()), _name(new, axis, names))
-        if not {r for r, _ in left.logs} & {r for r, _ in right.logs}:
+        if not left.logs or not right.logs:
             continue
-        bars = bars_between(base, new, axis)
-        metric = metric_of(base)
-        found.append(compare(left, right, interleaved=True, bars=bars, metric=metric, pair_s=pair_s))
+        # A cell repeated in another I/O class may share no round with its base.
+        shared = not {number for number, _ in left.logs}.isdisjoint(number for number, _ in right.logs)
+        bars, metric = bars_between(base, new, axis), metric_of(base)
+        found.append(compare(left, right, interleaved=shared, bars=bars, metric=metric, pair_s=pair_s))
     return tuple(found)
 
 
