@@ -205,5 +205,5 @@ def test_inputs_of_an_equal_type_get_the_one_type_that_the_library_knows() -> No
     network, cpu = Network(), SimpleNamespace(isa="avx2", vnni=False)
     equal = np.array([1.0, 2.0], dtype=np.dtype(np.float32, copy=True))
     assert equal.dtype is not np.dtype(np.float32)
-    session = deepsparse.DeepSparseSession(network, cpu, setting("m.onnx"), "single_stream", 1)
+    session = deepsparse.DeepSparseSession(network, cpu, setting("m.onnx"), "single_stream", ())
     assert session.bind([{"x": equal}], "call").outputs(0)["x"].dtype is np.dtype(np.float32)

@@ -12,7 +12,7 @@ from tests.runs.profile_script import LOSSY, MODEL, WHAT_IF, ZEROS, Bench, Say, 
 from tuibench.core.cell import Estimate
 from tuibench.core.errors import ExitCode
 from tuibench.core.profile import IMPOSED, PrunedPoint
-from tuibench.core.reason import because
+from tuibench.core.reason import Failure, because
 from tuibench.core.record import to_plain
 from tuibench.present.reason import reason_words
 
@@ -53,6 +53,31 @@ def test_other_engine_gets_only_the_layer_tasks_it_supports(
     profile = replayed.result().profile
     assert profile is not None and profile.performance is not None
     assert profile.performance.engine == "fake" and profile.performance.roofline is None
+
+
+def test_zeros_in_one_operator_and_in_one_layer_are_measured_on_request(bench: Bench) -> None:
+    asked: list[list[dict[str, Any]]] = []
+
+    def say_pruned(request: dict[str, Any], say: Say) -> Any:
+        if "parts" not in request:
+            return to_plain(ZEROS)
+        asked.append(request["parts"])
+        for number, one in enumerate(request["parts"]):
+            if number == 5 and len(asked) == 1:
+                return Failure("timeout", "pruned", because("phase_too_long", limit_s=1.0))
+            point = PrunedPoint(one["zeros"], Estimate(2.0), operator=one["operator"], layer=one["layer"], part_ms=1.0)
+            say({"pruned": to_plain(point)})
+        return None
+
+    asking = replace(WHAT_IF, what_if=("pruned",))
+    spec = replace(make_profile_spec(MODEL, profile=asking), engines=("deepsparse",))
+    profile = bench.run(spec, Scripted({"pruned": say_pruned})).result().profile
+    assert profile is not None and profile.performance is not None
+    kinds = [(bool(one["operator"]), bool(one["layer"])) for one in asked[0]]
+    operators, layers = kinds.count((True, False)), kinds.count((False, True))
+    assert operators % len(IMPOSED) == 0 and layers % len(IMPOSED) == 0 and operators + layers == len(kinds)
+    assert operators and layers and all(one["nodes"] for one in asked[0])
+    assert len(profile.performance.pruned) == 5 and all(point.is_part for point in profile.performance.pruned)
 
 
 def test_engine_that_pretends_zeros_measures_this_model_with_them(bench: Bench) -> None:

@@ -9,6 +9,7 @@ import functools
 import re
 from collections.abc import Iterable
 
+from tuibench.core.spec import INT8, PRUNED
 from tuibench.core.value import dataclass
 
 FIXED = "fixed"
@@ -229,6 +230,14 @@ def offered(*, hidden: bool = False) -> tuple[str, ...]:
 def timed(*, hidden: bool = False) -> tuple[str, ...]:
     """Return the engines that can time each layer."""
     return tuple(name for name in names(hidden=hidden) if REGISTRY[name].layer_timer)
+
+
+def forms_of(engine_id: str) -> tuple[str, ...]:
+    """Return the forms of single layers that a profile with an engine can measure."""
+    entry, release = entry_of(engine_id), split_id(engine_id)[1]
+    if entry is None:
+        return ()
+    return (PRUNED,) if entry.imposes_zeros else (INT8,) if entry.runs_ours and not release else ()
 
 
 def short_names(engines: Iterable[str]) -> str:

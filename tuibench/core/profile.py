@@ -249,12 +249,14 @@ class ZeroEffect:
 
 
 IMPOSED = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95)
-"""Shares of zeros at which an engine that can pretend them is measured."""
+"""Shares of zeros at which an engine that computes with them is measured."""
+MOST_PRUNED = 10
+"""Number of the heaviest layers that are measured with zeros one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrunedPoint:
-    """The model measured by an engine that pretends a share of zeros in each weight."""
+    """The model measured with a share of zeros in all weights, or in those of one operator or of one layer."""
 
     zeros: float
     ms: Estimate
@@ -263,6 +265,17 @@ class PrunedPoint:
     """Milliseconds of all layers of an operator."""
     load_ms: float | None = None
     """Time to compile this form."""
+    operator: str = field(default="", metadata=ADDED_LATER)
+    """The operator of the only layers with zeros."""
+    layer: str = field(default="", metadata=ADDED_LATER)
+    """The main node of the only layer with zeros."""
+    part_ms: float | None = field(default=None, metadata=ADDED_LATER)
+    """Time of the layers with zeros, if they are a part of the model."""
+
+    @property
+    def is_part(self) -> bool:
+        """True if only some layers have the zeros."""
+        return bool(self.operator or self.layer)
 
     def speedup(self, dense: PrunedPoint) -> float | None:
         """Return how many times as fast it is as another point; None if one has no time."""

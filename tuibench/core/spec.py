@@ -16,8 +16,9 @@ INT8 = "int8"
 LEVELS = (*(f"pruned {level:g}" for level in PRUNED_LEVELS), INT8)
 """Changes that a loss profile applies to a layer, as written in records and on screens."""
 
-WHAT_IF = (INT8,)
-"""Forms in which a layer can be measured in isolation."""
+PRUNED = "pruned"
+WHAT_IF = (INT8, PRUNED)
+"""Forms of single layers that a performance profile measures on request; each engine has one of them at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class ProfileSpec:
     runs: int = 10
     """Profiled runs in each process; a layer's time is their median."""
     what_if: tuple[str, ...] = ()
-    """Performance profile: 'int8' also measures each heavy layer in isolation in that precision."""
+    """Performance profile: 'int8' also measures each heavy layer in isolation in that precision; 'pruned' measures the
+    model with zeros in one operator, and in one heavy layer, at a time."""
     levels: tuple[str, ...] = LEVELS
     samples: int = 2
     """Loss profile: number of data samples on which each variant runs."""

@@ -9,7 +9,7 @@ import sys
 import sysconfig
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
@@ -97,12 +97,10 @@ class DeepSparseEngine:
         scheduler = setting.scheduler or ("single_stream" if setting.one_at_a_time else "multi_stream")
         # Elastic requests are distributed over as many streams as there are NUMA nodes, which the library counts.
         streams = {"single_stream": 1, "multi_stream": setting.streams}.get(scheduler, 0)
-        before = _count_threads()
+        before = _list_threads()
         try:
             network = library.deepsparse_engine(setting.model_path, 1, setting.threads, streams, scheduler, None, None)
-            # None for one core, which the caller computes on; with streams there are more, which divide the work.
-            threads = min(setting.threads, max(1, _count_threads() - before))
-            return DeepSparseSession(network, cpu, setting, scheduler, threads)
+            return DeepSparseSession(network, cpu, setting, scheduler, _list_threads() - before)
         except RuntimeError as error:
             raise EngineRefusal.from_reason(_explain(error)) from error
 
@@ -110,7 +108,8 @@ class DeepSparseEngine:
 class DeepSparseSession:
     """One compiled model."""
 
-    def __init__(self, network: Any, cpu: Any, setting: LoadSettings, scheduler: str, threads: int) -> None:
+    def __init__(self, network: Any, cpu: Any, setting: LoadSettings, scheduler: str, own: Collection[int]) -> None:
+        """Read back a compiled network; `own` are the threads that it has started."""
         self._network = network
         self._setting = setting
         self._is_proven = False
@@ -118,9 +117,10 @@ class DeepSparseSession:
         self._outputs = _read_ports(network.output_names(), network.output_dims)
         self._back = ReadBack(
             precision="f32",
-            threads=threads,
+            # None for one core, which the caller computes on; with streams there are more, which divide the work.
+            threads=min(setting.threads, max(1, len(own))),
             streams=int(network.num_streams()),
-            pinned=setting.pin,
+            pinned=_read_pinning(own, setting),
             details={"scheduler": scheduler, "isa": str(cpu.isa), "vnni": "yes" if cpu.vnni else "no"},
             supported=round(float(network.fraction_of_supported_ops()), 4),
         )
@@ -194,8 +194,18 @@ def _explain(error: RuntimeError) -> Reason:
     return error_text(said)
 
 
-def _count_threads() -> int:
-    return len(os.listdir("/proc/self/task"))
+def _list_threads() -> set[int]:
+    return {int(name) for name in os.listdir("/proc/self/task")}
+
+
+def _read_pinning(threads: Collection[int], setting: LoadSettings) -> str:
+    """Return the pinning that the CPUs of the engine's threads show; as asked if there is no choice of CPUs."""
+    if not threads or len(setting.cpus) == 1:
+        return setting.pin
+    bound = [os.sched_getaffinity(thread) for thread in threads]
+    if setting.pin == "numa" and all(any(one <= set(node) for node in setting.nodes) for one in bound):
+        return "numa"
+    return "core" if all(len(one) == 1 for one in bound) else "none"
 
 
 def _read_ports(names: Sequence[str], read_dims: Callable[[], Sequence[Sequence[int] | None]]) -> tuple[Port, ...]:

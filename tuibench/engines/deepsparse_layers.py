@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any
 
@@ -81,8 +82,11 @@ def run_debug(job: LayerJob, feed: Feed) -> dict[str, Any]:
     begin = perf_counter_ns()
     network = library.deepsparse_engine(setting.model_path, 1, setting.threads, 0, *asked)
     load_ms = (perf_counter_ns() - begin) / 1e6
-    for thread in os.listdir("/proc/self/task"):
-        os.sched_setaffinity(int(thread), setting.cpus)
+    if job.zeros is not None:
+        # It compiled on all CPUs.
+        for thread in os.listdir("/proc/self/task"):
+            with suppress(ProcessLookupError):
+                os.sched_setaffinity(int(thread), setting.cpus)
     _, found = network.benchmark_execute([np.ascontiguousarray(feed[name]) for name in network.input_names()], None)
     return {**found, "load_ms": load_ms}
 

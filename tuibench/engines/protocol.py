@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -213,10 +213,13 @@ class LayerTimer(Protocol):
 
 
 class PruningTimer(LayerTimer, Protocol):
-    """A layer timer that can measure a model as if its weights had more zeros."""
+    """A layer timer that can measure a model with more zeros in its weights."""
 
     def time_pruned(self, order: LayerOrder, zeros: float, tell: Tell) -> PrunedPoint:
-        """Measure one share of zeros; raise TuibenchError if that is impossible."""
+        """Measure one share of zeros, which the engine pretends; raise TuibenchError if that is impossible."""
+
+    def time_zeroed(self, order: LayerOrder, nodes: Collection[str], zeros: float, tell: Tell) -> PrunedPoint:
+        """Measure a copy in which only the weights of these nodes have a share of zeros, and time their layers."""
 
 
 def run_once(session: Session, feed: Feed) -> dict[str, Any]:

@@ -287,7 +287,7 @@ _PARTS = {
     "roofline": "measuring the peak speeds of this machine",
     "zeros": "measuring the speedup from zeros",
     "layers": "timing layers",
-    "what_if": "timing layers alone",
+    "what_if": "measuring single layers in another form",
     "weights": "looking at the weights",
     "loss": "changing one layer at a time",
 }

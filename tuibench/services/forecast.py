@@ -13,10 +13,11 @@ from tuibench.core.dims import PointRequest, Search, expand
 from tuibench.core.engine import entry_of, install_command, is_apart
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference, unpacked_bytes
+from tuibench.core.profile import MOST_PRUNED
 from tuibench.core.reason import Reason
 from tuibench.core.roles import Layout
 from tuibench.core.scenario import find
-from tuibench.core.spec import LOSS, BenchmarkSpec, ProfileSpec
+from tuibench.core.spec import INT8, LOSS, PRUNED, BenchmarkSpec, ProfileSpec
 from tuibench.core.units import count_of
 from tuibench.engines.factory import capabilities
 from tuibench.host.kernel_files import parse_cpus
@@ -202,6 +203,13 @@ def _install(name: str, versions: Mapping[str, Any]) -> str:
     return install_command(name)
 
 
+FORM_WORDS = {
+    INT8: "heavy layers alone in INT8",
+    PRUNED: f"zeros in one operator, and in one of the {MOST_PRUNED} heaviest layers, at a time",
+}
+"""What a profile measures of single layers on request."""
+
+
 def process_words(asked: ProfileSpec) -> str:
     """Return the number of processes that time the layers, in words."""
     return "1 process" if asked.processes == 1 else f"{asked.processes} processes"
@@ -212,7 +220,7 @@ def part_words(asked: ProfileSpec) -> tuple[str, ...]:
     if asked.kind == LOSS:
         changed = () if asked.approximate else (f"each layer at {', '.join(asked.levels)}",)
         return ("costs by shapes", "weights", *changed)
-    alone = ("heavy layers alone in INT8",) if asked.what_if else ()
+    alone = tuple(FORM_WORDS[form] for form in asked.what_if)
     layers = f"layers in {process_words(asked)} of {count_of(asked.runs, 'profiled run')}"
     return ("costs by shapes", "roofs of this machine", "speedup from zeros", layers, *alone)
 

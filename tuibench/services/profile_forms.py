@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from tuibench.core.engine import forms_of
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE
 from tuibench.core.settings.command import again
@@ -169,7 +170,7 @@ class ProfileForms:
         typed = {name: getattr(values, name) for name in fields_of(kind)}
         typed["dims"] = tuple(f"{name}={size}" for name, size in values.dims if size.strip())
         if kind == PERFORMANCE:
-            typed["what_if"] = INT8 if values.what_if else ""
+            typed["what_if"] = next(iter(forms_of(values.engine)), INT8) if values.what_if else ""
         elif values.levels == LEVELS:
             typed["levels"] = ()
         return base.changed(model=model, kind=kind, **typed)

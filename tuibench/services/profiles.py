@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,16 +12,16 @@ from tuibench.core import engine
 from tuibench.core.cell import Asked, p50_latency
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.ids import short_id
-from tuibench.core.profile import IMPOSED, INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.profile import IMPOSED, INT8, LOSS, MOST_PRUNED, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.profile_facts import WORST, count_layers, count_points, estimate_s
 from tuibench.core.scenario import PROFILED
-from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.core.spec import EFFORTS, PRUNED, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import count_of, ms, scaled
 from tuibench.engines import factory
 from tuibench.engines.installation import require_interpreters
 from tuibench.runs.profile.cache import has_roofs
-from tuibench.services.forecast import process_words
+from tuibench.services.forecast import FORM_WORDS, process_words
 from tuibench.services.settings import Settings
 from tuibench.services.theory import Theory
 from tuibench.store.store import Store
@@ -37,7 +38,7 @@ _ROOFS_S = 3.0
 _PROCESS_S = 1.0
 _ALONE_S, _MOST_ALONE = 0.7, 20
 _UNPROFILED_S = 1.0
-_SHARE_S, _COMPILE_S = 1.0, 0.5e-6
+_SHARE_S, _COMPILE_S, _SHARE_RUNS = 1.0, 0.5e-6, 10
 """Time of one share of zeros that an engine pretends, and added time per weight; measured up to 17 M weights."""
 _FLOPS_PER_CORE = 2e10
 """Estimated speed of a core, used if nothing of a model is measured yet."""
@@ -128,7 +129,7 @@ class Profiles:
         else:
             knows_roofs = has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
             plan = _plan_performance(asked, costs, (each_ms, basis), knows_roofs)
-            plan = _with_zeros(plan, costs) if factory.imposes_zeros(spec.engines[0]) else plan
+            plan = _with_zeros(plan, costs, asked, each_ms) if factory.imposes_zeros(spec.engines[0]) else plan
         most = spec.limits.max_time_s
         if plan.seconds is None or most is None or plan.seconds <= most:
             return plan
@@ -233,7 +234,7 @@ def _plan_performance(
     each_ms, basis = inference
     words = [f"{process_words(asked)} of {count_of(asked.runs, 'profiled run')} each"]
     words += [] if has_roofs else ["peak speeds of this machine (cached for a week)"]
-    words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
+    words += [FORM_WORDS[form] for form in asked.what_if]
     if each_ms is None:
         return ProfilePlan(None, tuple(words))
     each_s = each_ms / 1e3
@@ -247,13 +248,15 @@ def _plan_performance(
     return ProfilePlan(seconds, tuple(words), basis)
 
 
-def _with_zeros(plan: ProfilePlan, costs: CostProfile | None) -> ProfilePlan:
+def _with_zeros(plan: ProfilePlan, costs: CostProfile | None, asked: ProfileSpec, each_ms: float | None) -> ProfilePlan:
     """Add the shares of zeros that the engine pretends: each compiles the model again."""
     words = (*plan.words, f"the model with {len(IMPOSED)} shares of zeros")
     if plan.seconds is None or costs is None:
         return replace(plan, words=words)
-    each_s = _SHARE_S + costs.parameters * _COMPILE_S
-    return replace(plan, seconds=plan.seconds + len(IMPOSED) * each_s, words=words)
+    each_s = _SHARE_S + costs.parameters * _COMPILE_S + min(asked.runs, _SHARE_RUNS) * (each_ms or 0.0) / 1e3
+    products = Counter(node.op for node in costs.nodes if node.macs and PRUNED in asked.what_if)
+    parts = len(products) + min(MOST_PRUNED, products.total())
+    return replace(plan, seconds=plan.seconds + (1 + parts) * len(IMPOSED) * each_s, words=words)
 
 
 def _plan_loss(

@@ -86,7 +86,7 @@ def test_all_errors_are_reported_at_once_by_field() -> None:
     assert set(found) == {"model", "cores", "batch", "dim:x", "dim:y", "dim:z", "what_if", "runs", "seed", "engine"}
     assert "1 to 4" in found["cores"]
     assert found["batch"] == "-b takes one value here, not '1,2'"
-    assert found["what_if"] == "--what-if takes int8, not 'fp8'"
+    assert found["what_if"] == "--what-if takes int8 or pruned, not 'fp8'"
     assert "whole number from 1 to 1000" in found["runs"]
 
 

@@ -16,6 +16,7 @@ from tests.core.settings.test_repeat import DIM, Machine, lists, models
 from tests.refusal import refused
 from tests.runs.test_plan import MODEL, POINTS
 from tuibench.cli.arguments import parse
+from tuibench.core.engine import forms_of, timed
 from tuibench.core.engine import names as engine_names
 from tuibench.core.errors import UsageError
 from tuibench.core.record import from_plain, to_plain
@@ -144,13 +145,21 @@ def test_every_setting_survives_command_form_record_and_rerun(name: str, data: s
     check_ways(asked(**{name: data.draw(values(benchmark_setting.by_name()[name]))}))
 
 
+def draw_profile(setting: Setting, data: st.DataObject) -> ProfileValues:
+    """Return a profile with one setting drawn; forms of layers need an engine that measures them."""
+    drawn = data.draw(values(setting))
+    given_ = {setting.name: as_typed(setting, drawn)}
+    if setting.name == "what_if" and drawn:
+        engine = data.draw(st.sampled_from([name for name in timed() if forms_of(name)]))
+        given_ = {"engine": engine, "what_if": ",".join(forms_of(engine))}
+    return ProfileValues("sample:tiny", setting.of or PERFORMANCE, **given_)
+
+
 @pytest.mark.parametrize("setting", STORED_PROFILE, ids=lambda setting: setting.name)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_every_setting_of_a_profile_survives_command_and_record(setting: Setting, data: st.DataObject) -> None:
-    given_ = as_typed(setting, data.draw(values(setting)))
-    typed = ProfileValues("sample:tiny", setting.of or PERFORMANCE, **{setting.name: given_})
-    spec = read_profile(typed, MACHINE).require()
+    spec = read_profile(draw_profile(setting, data), MACHINE).require()
     again = read_request(command_words(spec, ["sample:tiny"])[2:]).values
     assert read_profile(again, MACHINE).require() == spec == through_json(spec)
     assert read_profile(profile_values(spec), MACHINE).require() == spec
@@ -161,8 +170,7 @@ def test_every_setting_of_a_profile_survives_command_and_record(setting: Setting
 @given(data=st.data())
 def test_every_setting_of_a_profile_survives_its_form(setting: Setting, data: st.DataObject) -> None:
     kind = setting.of or PERFORMANCE
-    given_ = as_typed(setting, data.draw(values(setting)))
-    spec = read_profile(ProfileValues("sample:tiny", kind, **{setting.name: given_}), MACHINE).require()
+    spec = read_profile(draw_profile(setting, data), MACHINE).require()
     stored = profile_values(spec)
     again = ProfileForms._typed(stored, profile_form(stored, ""), kind, "sample:tiny")
     assert read_profile(again, MACHINE).require() == spec

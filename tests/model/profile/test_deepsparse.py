@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
+from onnx import numpy_helper
 
 from tests.engines import make
 from tests.engines.make import Case
 from tests.model import exports
 from tests.test_child import call
 from tuibench.core.cell import Estimate
-from tuibench.core.errors import EngineError
+from tuibench.core.errors import EngineError, ModelError
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import FOLDED, HANDED, LAYER, LAYOUT, RUNTIME, LayerRun, PrunedPoint, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines.installation import interpreter_of
 from tuibench.engines.protocol import LayerOrder, Tell
 from tuibench.model.graph import walk
-from tuibench.model.profile.deepsparse import Layer, map_layers
+from tuibench.model.profile.deepsparse import Layer, map_layers, write_zeros
 from tuibench.model.profile.events import Flat
-from tuibench.model.profile.pruning import time_all
+from tuibench.model.profile.pruning import Part, time_all, time_parts
 from tuibench.present.reason import reason_words
 from tuibench.worker.bundle import write_bundle
 
@@ -121,7 +124,7 @@ def test_pretended_zeros_are_measured_one_share_after_the_other(
     interpreter = str(interpreter_of(engines_root("deepsparse"), "deepsparse"))
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("with one CPU it never ends")
-    case = make.mlp(256)
+    case = make.mlp(8192)
     write_bundle(tmp_path / "inputs.npz", case.feeds)
     point = Point("m0p0", 0, 1, 1, {}, {}, (), str(tmp_path / "inputs.npz"), 1, Reference(None, None, None))
     request = {"engine": "deepsparse", "path": case.save(tmp_path), "point": to_plain(point), "threads": 1}
@@ -130,10 +133,36 @@ def test_pretended_zeros_are_measured_one_share_after_the_other(
     points = [from_plain(PrunedPoint, line["pruned"]) for line in answer.lines if "pruned" in line]
     assert [point.zeros for point in points] == [0.0, 0.9]
     assert all(point.ms.value and point.load_ms and "MatMul" in point.operators for point in points)
+    parts = [
+        to_plain(Part("MatMul", "", tuple(one.id for one in walk(case.model.graph)), share)) for share in (0.0, 0.9)
+    ]
+    some = call("pruned", request | limits | {"interpreter": interpreter, "parts": parts})
+    dense, sparse = [from_plain(PrunedPoint, line["pruned"]) for line in some.lines if "pruned" in line]
+    assert (dense.operator, sparse.zeros) == ("MatMul", 0.9)
+    assert dense.part_ms and sparse.part_ms and dense.ms.value and dense.part_ms <= 1.5 * dense.ms.value
     effect = from_plain(ZeroEffect, answer.result)
     assert (effect.engine, effect.engine_version) == ("deepsparse", "1.8.0")
     assert points[1].ms.value is not None and points[0].ms.value is not None
     assert effect.ratio.value == pytest.approx(points[1].ms.value / points[0].ms.value)
+
+
+def test_zeros_are_written_to_the_named_weights_only(tmp_path: Path) -> None:
+    nodes = [make.op("MatMul", "x a", "t"), make.op("MatMul", "t b", "y")]
+    ports = [make.tensor("x", [4, 4])], [make.tensor("y", [4, 4])]
+    model = make.build(nodes, *ports, a=make.normal(4, 4), b=make.normal(4, 4))
+    path = tmp_path / "copy.onnx"
+    onnx.save(model, path)
+    write_zeros(path, {"a"}, 0.75)
+    before, after = (
+        {w.name: numpy_helper.to_array(w) for w in one.graph.initializer} for one in (model, onnx.load(path))
+    )
+    assert np.array_equal(before["b"], after["b"])
+    kept = after["a"] != 0
+    assert kept.sum() == 4 and np.array_equal(before["a"][kept], after["a"][kept])
+    assert np.abs(before["a"][kept]).min() >= np.abs(before["a"][~kept]).max()
+    with pytest.raises(ModelError) as caught:
+        write_zeros(path, {"c"}, 0.5)
+    assert caught.value.reason.code == "weights_not_found"
 
 
 class _Scripted:
@@ -147,6 +176,9 @@ class _Scripted:
             raise EngineError("engine_ended_process", engine="deepsparse", exit_code=1, text="assertion")
         return PrunedPoint(zeros, Estimate(4.0 - 3 * zeros), {"MatMul": 1.0}, 10.0)
 
+    def time_zeroed(self, order: LayerOrder, nodes: Collection[str], zeros: float, tell: Tell) -> PrunedPoint:
+        return replace(self.time_pruned(order, zeros, tell), part_ms=float(len(nodes)))
+
 
 def test_share_that_ends_the_process_is_a_point_with_its_reason(tmp_path: Path) -> None:
     said: list[tuple[float, bool]] = []
@@ -157,6 +189,19 @@ def test_share_that_ends_the_process_is_a_point_with_its_reason(tmp_path: Path) 
     )
     assert said == [(0.0, False), (0.0, True), (0.5, False), (0.5, True), (0.9, False), (0.9, True)]
     assert effect.exploits and effect.ratio.value == pytest.approx(1.3 / 4.0)
+
+
+def test_part_that_ends_the_process_is_a_point_with_its_reason(tmp_path: Path) -> None:
+    point = Point("m0p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None))
+    order = LayerOrder("m.onnx", point, (0,), 1, 1, 1.0, str(tmp_path))
+    found: list[PrunedPoint] = []
+    parts = [Part("MatMul", "", ("a", "b"), 0.5), Part("", "a", ("a",), 0.9)]
+    time_parts(_Scripted(), order, parts, lambda one, _: found.append(one) if one is not None else None)
+    assert [(one.operator, one.layer, one.zeros, one.part_ms) for one in found] == [
+        ("MatMul", "", 0.5, None),
+        ("", "a", 0.9, 1.0),
+    ]
+    assert found[0].ms.reason is not None and found[0].ms.reason.code == "engine_ended_process"
 
 
 def test_without_an_interpreter_the_installing_command_is_named(tmp_path: Path) -> None:

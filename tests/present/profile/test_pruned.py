@@ -12,8 +12,9 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.present.profile.layers import layer_rows
 from tuibench.present.profile.page import settle
 from tuibench.present.profile.performance_view import PerformanceView
+from tuibench.present.profile.pruned import part_words, pruned_words
 from tuibench.present.profile.shown import Shown
-from tuibench.present.profile.summary import PRUNED_TYPES, pruned_words, summarize
+from tuibench.present.profile.summary import PRUNED_TYPES, summarize
 
 DENSE = PrunedPoint(0.0, Estimate(4.0), {"Conv": 3.0, "Relu": 1.0}, 100.0)
 HALF = PrunedPoint(0.5, Estimate(None, reason=Reason("one_process")))
@@ -51,6 +52,24 @@ def test_bars_of_a_share_are_its_operators() -> None:
 def test_short_names_of_a_share_are_accepted() -> None:
     for typed in ("0.9", "pruned 0.9", "Pruned 0.90 ms", "pruned-0.90-ms"):
         assert settle(PERFORMANCE, Shown(summary=typed)).summary == "pruned 0.90 ms"
+
+
+def part(zeros: float, ms: float | None, operator: str = "", layer: str = "") -> PrunedPoint:
+    return PrunedPoint(zeros, Estimate(ms, reason=Reason("one_process")), operator=operator, layer=layer, part_ms=ms)
+
+
+def test_zeros_in_a_part_have_a_line_of_their_own() -> None:
+    shown = view().profile
+    node = next(layer for layer in shown.layers if layer.nodes).nodes[0]
+    points = [part(0.0, 3.0, "Conv"), part(0.5, 4.0, "Conv"), part(0.9, 1.5, "Conv"), part(0.0, 2.0, layer=node)]
+    profile = replace(shown, pruned=(*shown.pruned, *points, part(0.9, None, layer=node)))
+    lines = list(PerformanceView(Profile(PERFORMANCE, make_profile().costs, performance=profile)).model_lines())
+    assert "Pruned, only Conv: 3.00 ms; with zeros 50 % 4.00 ms, 90 % 1.50 ms, at best 2.0× as fast" in lines
+    assert f"Pruned, only {node}: 2.00 ms; with zeros 90 % – (measured in one process)" in lines
+    assert pruned_words(profile) == pruned_words(shown)
+    assert [[name for name, _ in part_words(profile, layer)] for layer in profile.layers if node in layer.nodes] == [
+        [node]
+    ]
 
 
 def test_points_survive_json() -> None:

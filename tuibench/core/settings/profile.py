@@ -52,9 +52,11 @@ _ASKED = (
         place=Place("  for layers", hint="others: one level"),
     ),
     Setting(
-        "what_if", "--what-if int8", "also time each heavy layer alone in INT8", "off",
+        "what_if", "--what-if FORM",
+        "int8: also time each heavy layer alone in INT8; pruned (deepsparse): also measure zeros in one operator,"
+        " and in one of the ten heaviest layers, at a time", "off",
         kind=kinds.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
-        place=Place("  what if INT8", hint="each heavy layer alone in INT8, too"),
+        place=Place("  what if", hint="heavy layers in INT8; with deepsparse pruned"),
     ),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
-from tuibench.core import scenario
+from tuibench.core import engine, scenario
 from tuibench.core.errors import ExclusiveFlags, ModelError, TuibenchError, UsageError
 from tuibench.core.model import is_remote, public_name
 from tuibench.core.scenario import PROFILED
@@ -318,7 +318,16 @@ class _Reader:
             elif getattr(self._values, name):
                 code = "needs_time_profile" if kind == LOSS else "needs_loss_profile"
                 self.errors[name] = UsageError(code, subject=setting.flag)
+        if "engine" in found:
+            self._check_forms(found.get("what_if", ()), found["engine"][0])
         return found
+
+    def _check_forms(self, forms: Sequence[str], engine_id: str) -> None:
+        known = engine.forms_of(engine_id)
+        for form in forms:
+            if form not in known:
+                able = [name for name in engine.timed() if form in engine.forms_of(name)]
+                self.errors["what_if"] = UsageError("form_of_other_engines", form=form, engine=engine_id, names=able)
 
     def _settle(self, setting: Setting) -> Any:
         kind, flag, given = setting.kind, setting.flags[0], getattr(self._values, setting.name)

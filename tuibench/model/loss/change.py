@@ -116,7 +116,7 @@ def lift(model: onnx.ModelProto, layers: Sequence[Layer], reader: WeightReader, 
     for tensor in walk_weights(model):
         if is_external(tensor):
             _take_in(tensor, reader)
-    _write(model, path)
+    write_model(model, path)
     return Lifted(path, names, weights)
 
 
@@ -183,7 +183,8 @@ def _take_in(tensor: onnx.TensorProto, reader: WeightReader) -> None:
     tensor.data_location = onnx.TensorProto.DEFAULT
 
 
-def _write(model: onnx.ModelProto, path: Path) -> None:
+def write_model(model: onnx.ModelProto, path: Path) -> None:
+    """Write a changed model; raise ModelError if it is too large for one file."""
     size = model.ByteSize()
     if size > _FILE_BYTES:
         raise ModelError("changed_model_too_large", path=str(path))

@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+from onnx import numpy_helper
 
 from tuibench.core.cell import Estimate, Noise
 from tuibench.core.engine import entry_of, install_command
-from tuibench.core.errors import EngineError
+from tuibench.core.errors import EngineError, ModelError
 from tuibench.core.profile import FOLDED, HANDED, LAYER, LAYOUT, RUNTIME, KernelRow, LayerRun, PrunedPoint, own_key
 from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain
 from tuibench.core.value import dataclass
 from tuibench.engines.protocol import LayerJob, LayerOrder, Tell
 from tuibench.model.adaptation import write_copy
+from tuibench.model.loss.change import prune, write_model
+from tuibench.model.loss.layers import WeightReader, find_layers
 from tuibench.model.profile.apart import call_apart
 from tuibench.model.profile.events import Flat
 from tuibench.model.profile.layers import open_timed, setting_for
@@ -51,11 +54,38 @@ class DeepSparseTimer:
         """Measure the model once as if each weight had a share of zeros."""
         with _copied(order) as copied:
             found = copied.call(_LAYERS, tell, zeros=zeros)
-            operators: dict[str, float] = {}
-            for row in copied.rows(found, False):
-                operators[row.op] = operators.get(row.op, 0.0) + row.us / 1000
-        time = Estimate(found["us"] / 1000, n=found["runs"], reason=Reason("one_process"))
-        return PrunedPoint(zeros, time, operators, found["load_ms"])
+            return _point(zeros, found, copied.rows(found, False))
+
+    def time_zeroed(self, order: LayerOrder, nodes: Collection[str], zeros: float, tell: Tell) -> PrunedPoint:
+        """Measure a copy in which only the weights of these nodes have a share of zeros."""
+        with _copied(order) as copied:
+            own = {layer.weight for layer in find_layers(copied.model.graph) if layer.id in nodes}
+            write_zeros(Path(copied.job.setting.model_path), own, zeros)
+            found = copied.call(_LAYERS, tell)
+            rows = copied.rows(found, False)
+            us = sum(row.us for row in rows if not set(nodes).isdisjoint(row.nodes))
+            return replace(_point(zeros, found, rows), part_ms=us / 1000)
+
+
+def _point(zeros: float, found: Mapping[str, Any], rows: Sequence[KernelRow]) -> PrunedPoint:
+    operators: dict[str, float] = {}
+    for row in rows:
+        operators[row.op] = operators.get(row.op, 0.0) + row.us / 1000
+    time = Estimate(found["us"] / 1000, n=found["runs"], reason=Reason("one_process"))
+    return PrunedPoint(zeros, time, operators, found["load_ms"])
+
+
+def write_zeros(path: Path, weights: Collection[str], share: float) -> None:
+    """Change a model file: its smallest weights of these names become zeros."""
+    model, reader = onnx.load(path, load_external_data=False), WeightReader(path)
+    layers = [layer for layer in find_layers(model.graph) if layer.weight in weights and layer.reason is None]
+    tensors = [(layer.root.constant, layer) for layer in layers]
+    found = [(tensor, layer) for tensor, layer in tensors if tensor is not None]
+    if not found:
+        raise ModelError("weights_not_found", names=sorted(weights))
+    for tensor, layer in found:
+        tensor.CopyFrom(numpy_helper.from_array(prune(reader.weight(layer), share), tensor.name))
+    write_model(model, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +93,7 @@ class _Copied:
     """A model's copy, with what is needed to measure it and to name its nodes."""
 
     order: LayerOrder
+    model: onnx.ModelProto
     job: LayerJob
     original: Flat
     copy: Flat
@@ -91,7 +122,7 @@ def _copied(order: LayerOrder) -> Iterator[_Copied]:
         setting = setting_for(str(copy), order.cpus, order.threads, order.work_dir)
         job = LayerJob("deepsparse", _WHOLE, setting, bundle, order.runs, order.max_s, str(work / _LOG))
         changed = onnx.load(copy, load_external_data=False)
-        yield _Copied(order, job, Flat(model.graph), Flat(changed.graph))
+        yield _Copied(order, model, job, Flat(model.graph), Flat(changed.graph))
     finally:
         for path in work.glob(f"{_COPY}*"):
             path.unlink(missing_ok=True)

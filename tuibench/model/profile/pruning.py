@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from tuibench.core.cell import Estimate
@@ -10,12 +11,26 @@ from tuibench.core.engine import full_id, split_id
 from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import PrunedPoint, ZeroEffect
 from tuibench.core.reason import Reason, because
+from tuibench.core.value import dataclass
 from tuibench.engines.protocol import LayerOrder, PruningTimer
 
 _SHARE = 0.9
 """The share by which engines are compared."""
 _WORTH = 0.9
 """Part of the dense time below which zeros are worth something."""
+_MOST_RUNS = 10
+"""Runs of one share; there are many shares, and they have no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Nodes whose weights get a share of zeros: those of one operator, or of one layer."""
+
+    operator: str
+    layer: str
+    nodes: tuple[str, ...]
+    zeros: float
+
 
 Say = Callable[[PrunedPoint | None, float], None]
 """Called with None before a share of zeros, and with its point after it."""
@@ -23,6 +38,7 @@ Say = Callable[[PrunedPoint | None, float], None]
 
 def time_all(timer: PruningTimer, engine: str, order: LayerOrder, zeros: Sequence[float], say: Say) -> ZeroEffect:
     """Measure each share of zeros; one that the engine does not survive is a point without a time."""
+    order = replace(order, runs=min(order.runs, _MOST_RUNS))
     found: dict[float, PrunedPoint] = {}
     for share in zeros:
         say(None, share)
@@ -32,6 +48,18 @@ def time_all(timer: PruningTimer, engine: str, order: LayerOrder, zeros: Sequenc
             found[share] = PrunedPoint(share, Estimate(None, reason=error.reason))
         say(found[share], share)
     return conclude(engine, [found[share] for share in zeros])
+
+
+def time_parts(timer: PruningTimer, order: LayerOrder, parts: Sequence[Part], say: Say) -> None:
+    """Measure a copy for each part; one that the engine does not survive is a point without a time."""
+    order = replace(order, runs=min(order.runs, _MOST_RUNS))
+    for part in parts:
+        say(None, part.zeros)
+        try:
+            found = timer.time_zeroed(order, part.nodes, part.zeros, _ignore)
+        except TuibenchError as error:
+            found = PrunedPoint(part.zeros, Estimate(None, reason=error.reason))
+        say(replace(found, operator=part.operator, layer=part.layer), part.zeros)
 
 
 def conclude(engine: str, points: Sequence[PrunedPoint]) -> ZeroEffect:

@@ -122,6 +122,10 @@ COMMAND_ERRORS: dict[str, MessageAndHint] = {
     ),
     "flag_not_of_csv": ("{flag} selects bars, and a CSV has none", "give an .md file"),
     "flag_of_other_kind": ("{flag} does not apply to a {kind}", "tuibench {kind} --help lists the flags"),
+    "form_of_other_engines": (
+        "--what-if {form} is not measured with {engine}",
+        "tuibench profile --help lists the engines; {names:or} measures it",
+    ),
     "profile_takes_one_model": (
         lambda fields: "profile accepts one model" if fields["count"] else "profile needs a model",
         "tuibench profile sample profiles the built-in one",

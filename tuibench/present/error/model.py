@@ -174,6 +174,10 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
         "{path} names external data '{location:80}', outside its own directory",
         "put the data file beside the model and export it so",
     ),
+    "weights_not_found": (
+        "the copy for the engine has no weights named {names:+}: its operators were rewritten",
+        "the curve of the whole model is measured without --what-if",
+    ),
     "weight_damaged": ("weight '{name:60}' is damaged: {text:120}", "export the model again"),
     "weight_with_negative_dim": ("{path}: weight '{name:60}' has a negative dim", "export the model again"),
     "ort_without_graph": (

@@ -33,6 +33,7 @@ from tuibench.present.profile.costs import (
 from tuibench.present.profile.estimate import BOUND, amdahl, layer_gains, model_estimates
 from tuibench.present.profile.layers import COLUMNS, ROOF_REACHED, LayerRow, columns_of, fused_words, layer_rows
 from tuibench.present.profile.machine import roof_lines, zeros_sentence
+from tuibench.present.profile.pruned import part_words, pruned_words, whole_points
 from tuibench.present.profile.shown import shown_cautions, shown_profile
 from tuibench.present.profile.summary import (
     BASELINE,
@@ -49,7 +50,6 @@ from tuibench.present.profile.summary import (
     SUMMARY_TYPES,
     Summary,
     help_sentence,
-    pruned_words,
     sum_words,
     summarize,
     unit_of,
@@ -86,7 +86,7 @@ class PerformanceView(ProfileView[LayerRow]):
         self._estimates, self._work = model_estimates(self.profile), work_of(self.profile)
         self._help = help_sentence(self.profile)
         hidden = {column.title for column in COLUMNS} - {column.title for column in self.columns}
-        shares = {point.zeros for point in self.profile.pruned}
+        shares = {point.zeros for point in whole_points(self.profile)}
         measured = [kind for kind, zeros in PRUNED_TYPES.items() if zeros in shares]
         self.kinds = (*(kind for kind in SUMMARY_TYPES if kind not in hidden), *measured)
         self.sorts = tuple(title for title in _SORTS if title not in hidden)
@@ -111,6 +111,7 @@ class PerformanceView(ProfileView[LayerRow]):
             )
             yield f"Estimate by {estimate.method}: {time} per batch, {speedup}×: {estimate.words}"
         yield from (f"Pruned: {words}" for words in pruned_words(measured))
+        yield from (f"Pruned, only {name}: {words}" for name, words in part_words(measured))
         yield from (f"Note: {note}" for note in (*shown_cautions(measured), *all_words(measured.notes)))
 
     def _speed_lines(self) -> Iterator[str]:
@@ -177,6 +178,7 @@ class PerformanceView(ProfileView[LayerRow]):
             yield "roofs", _joined(*roof_lines(profile.roofline)), ""
         yield "zeros", zeros_sentence(profile), ""
         yield from (("pruned", words, "") for words in pruned_words(profile))
+        yield from (("", f"only {name}: {words}", "") for name, words in part_words(profile))
         yield from (("note", text, "") for text in all_words(profile.notes))
         yield from ((estimate.method, estimate.words, "dim") for estimate in self._estimates)
 
@@ -373,6 +375,7 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
         )
     elif form is not None:
         yield "INT8, measured alone", f"{NONE} ({reason_words(form.reason, MAX_CHARS) or UNKNOWN})"
+    yield from (("zeros in its weights", words) for _, words in part_words(profile, row.layer))
     bound = amdahl(share) if share is not None else None
     if bound is None or profile.below_resolution or row.layer.kind == RESIDUAL:
         return

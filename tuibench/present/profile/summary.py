@@ -22,6 +22,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
 from tuibench.present.profile.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
 from tuibench.present.profile.machine import machine_cautions
+from tuibench.present.profile.pruned import gain_words, pruned_words, whole_points
 from tuibench.present.reason import reason_words
 
 VALUES, LOG, SHARES = "values", "log", "% of total"
@@ -124,8 +125,6 @@ _LEAST = 3
 _EVEN = "1.000×"
 _CLOSE = 1.05
 """Speedups up to this factor from 1, either way, count as no difference."""
-_NEAR = 0.1
-"""Speedups nearer to 1 than this get two decimals: of 1.04 no more than 0.04 is gained."""
 _SHORT_MS = 1.0
 """If layers cannot be timed in a batch longer than this, there are too many of them."""
 
@@ -200,27 +199,27 @@ def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
         return "its products are of integers already"
     if gain.bound is None:
         return "no other number format was measured"
-    return f"without it the model would be {_times(gain.bound)} as fast (Amdahl bound, not measured)"
+    return f"without it the model would be {gain_words(gain.bound)} as fast (Amdahl bound, not measured)"
 
 
 def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
     """Return the measured speedup by INT8 of one operator's layers, and of the model by the faster ones."""
     found = [(time_of(layer), known) for layer in products if (known := int8_ratio(layer)) is not None]
     part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
-    times, span = _times(ratio), _span(found)
+    times, span = gain_words(ratio), _span(found)
     doubt = _doubt(ratio, span)
     if doubt:
-        between = f"{_times(span[0])} to {_times(span[1])}" if span is not None else "no interval"
+        between = f"{gain_words(span[0])} to {gain_words(span[1])}" if span is not None else "no interval"
         return f"INT8 measured {times} ({between}){part}: {doubt}{_by_faster(gain, found)}"
     if ratio < 1:
         return f"INT8 measured slower{part}: {times}{_by_faster(gain, found)}"
     some = " with the faster layers only" if any((known.value or 0.0) > 1 for _, known in found) else ""
-    return f"INT8 measured {times}{part}" + (f" (the model {_times(gain.speedup)}{some})" if gain.speedup else "")
+    return f"INT8 measured {times}{part}" + (f" (the model {gain_words(gain.speedup)}{some})" if gain.speedup else "")
 
 
 def _by_faster(gain: Gain, found: Sequence[tuple[float, Estimate]]) -> str:
     """Return the model's speedup if only the faster layers are in INT8; '' if none is certainly faster."""
-    whole = _times(gain.speedup)
+    whole = gain_words(gain.speedup)
     helps = whole != _EVEN and any(known.high is not None and known.high < 1 for _, known in found)
     return f" (the model {whole} with the faster layers only)" if helps and gain.speedup else ""
 
@@ -230,7 +229,7 @@ def _doubt(ratio: float, span: tuple[float, float] | None) -> str:
     low, high = span or (ratio, ratio)
     is_close = max(high, 1 / low) <= _CLOSE
     holds = low <= 1 <= high if span is not None else is_close
-    if not holds and _times(ratio) != _EVEN:
+    if not holds and gain_words(ratio) != _EVEN:
         return ""
     return "no clear difference" if is_close else "too disturbed to decide"
 
@@ -266,16 +265,6 @@ def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total:
 
 def _named(op: str) -> str:
     return show(op, _MAX_OP_CHARS) or "?"
-
-
-def _times(ratio: float | None) -> str:
-    """Return a speedup with enough digits to differ from 1, at most three decimals."""
-    if ratio is None:
-        return "–"
-    if abs(ratio - 1) >= _NEAR:
-        return f"{short(ratio, 2)}×"
-    near = f"{ratio:.2f}"
-    return f"{ratio:.3f}×" if near == "1.00" else f"{near}×"
 
 
 BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
@@ -439,22 +428,9 @@ def _pruned(profile: PerformanceProfile, display: str) -> Summary:
     return Summary(PRUNED, display, "Pruned 0.9 ms by operator", bars, (*words, *_beyond(profile, PRUNED)))
 
 
-def pruned_words(profile: PerformanceProfile) -> list[str]:
-    """Return the time and the speedup at each share of zeros that the engine pretended."""
-    dense = next((point for point in profile.pruned if point.zeros == 0), None)
-    found = []
-    for point in profile.pruned:
-        value, gain = point.ms.value, point.speedup(dense) if dense is not None else None
-        words = f"unknown: {reason_words(point.ms.reason, 120)}" if value is None else ms(value)
-        words += f", {_times(gain)} as fast" if gain is not None and point is not dense else ""
-        words += f", compiled in {ms(point.load_ms)}" if point.load_ms is not None else ""
-        found.append(f"{percent(point.zeros)} zeros: {words}")
-    return found
-
-
 def _imposed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     """Return the bars of one share of zeros, measured on this model."""
-    point = next((one for one in profile.pruned if one.zeros == PRUNED_TYPES[kind]), None)
+    point = next((one for one in whole_points(profile) if one.zeros == PRUNED_TYPES[kind]), None)
     title = f"{_by_operator(kind)}, as if each weight had {percent(PRUNED_TYPES[kind])} zeros"
     if point is None:
         return Summary(kind, display, title, (), ("this engine measures no model with zeros that it pretends",))

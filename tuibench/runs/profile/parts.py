@@ -60,8 +60,8 @@ class Parts:
     costs: CostProfile | None = None
     roofline: Roofline | None = None
     zeros: ZeroEffect | None = None
-    pruned: dict[float, PrunedPoint] = field(default_factory=dict)
-    """Keyed by the share of zeros."""
+    pruned: dict[tuple[str, str, float], PrunedPoint] = field(default_factory=dict)
+    """Keyed by (operator, layer, share of zeros); the first two are '' for the whole model."""
     runs: dict[int, LayerRun] = field(default_factory=dict)
     what_if: dict[tuple[str, str], WhatIf] = field(default_factory=dict)
     """Keyed by (main node of a row, form)."""
@@ -103,11 +103,12 @@ class Parts:
             self.done.add(name)
 
     def _take_piece(self, part: str, one: str, event: Mapping[str, Any]) -> None:
-        if part == WHAT_IF:
+        if part == ZEROS or (part == WHAT_IF and "zeros" in event["result"]):
+            point = strictly(PrunedPoint)(event["result"])
+            self.pruned[point.operator, point.layer, point.zeros] = point
+        elif part == WHAT_IF:
             found = strictly(WhatIf)(event["result"])
             self.what_if[one, found.form] = found
-        elif part == ZEROS:
-            self.pruned[float(one)] = strictly(PrunedPoint)(event["result"])
         elif part == LOSSES:
             self.points[one, str(event["level"])] = strictly(LossPoint)(event["result"])
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tuibench.core.cell import Estimate
+from tuibench.core.engine import forms_of
 from tuibench.core.profile import (
     COSTS,
     IMPOSED,
     LAYER,
     LAYERS,
+    MOST_PRUNED,
     ROOFLINE,
     WHAT_IF,
     ZEROS,
@@ -25,7 +27,7 @@ from tuibench.core.profile import (
 from tuibench.core.profile_facts import is_disturbed
 from tuibench.core.reason import Failure, Reason, because
 from tuibench.core.record import from_plain
-from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.spec import PRUNED, BenchmarkSpec
 from tuibench.engines import factory
 from tuibench.runs.base import Setup
 from tuibench.runs.profile.cache import MachineCache, describe_machine
@@ -99,22 +101,27 @@ class PerformanceRun(ProfileRun):
         """Measure this model with more and more zeros, which the engine pretends; each share is durable."""
         self.pace.begin(ZEROS)
 
-        def hear(line: dict[str, Any]) -> None:
-            if "pruned" in line:
-                point = from_plain(PrunedPoint, line["pruned"])
-                self.keep_piece(ZEROS, f"{point.zeros:g}", point)
-            self.pace.piece(len(self.parts.pruned), len(IMPOSED))
-            self.pass_between()
-
         # The conclusion compares shares of one process.
-        request = self._layer_request() | {"zeros": list(IMPOSED)}
-        request["for_cpus"] = request.pop("cpus")
-        answer = self.caller.ask("pruned", request, expected_s=_PRUNED_S, hear=hear)
+        answer = self._ask_pruned(ZEROS, len(IMPOSED), zeros=list(IMPOSED))
         if isinstance(answer, Failure):
             self.fail(ZEROS, answer)
         else:
             self.keep(ZEROS, from_plain(ZeroEffect, answer))
         self.pace.end()
+
+    def _ask_pruned(self, part: str, of: int, **asked: Any) -> Any:
+        """Return the answer of the task `pruned`; each share is durable."""
+
+        def hear(line: dict[str, Any]) -> None:
+            if "pruned" in line:
+                point = from_plain(PrunedPoint, line["pruned"])
+                self.keep_piece(part, point.operator or point.layer or "model", point, level=f"{point.zeros:g}")
+            self.pace.piece(sum(one.is_part == (part == WHAT_IF) for one in self.parts.pruned.values()), of)
+            self.pass_between()
+
+        request = self._layer_request() | asked
+        request["for_cpus"] = request.pop("cpus")
+        return self.caller.ask("pruned", request, expected_s=_PRUNED_S, hear=hear)
 
     def _layer_request(self) -> dict[str, Any]:
         """Return the fields of a request to time layers."""
@@ -181,18 +188,43 @@ class PerformanceRun(ProfileRun):
         self.journal.append("warning", message=message)
 
     def _make_what_if(self) -> None:
-        if self._lacks_alone(WHAT_IF):
-            return
         self.pace.begin(WHAT_IF)
         if self.parts.costs is None:
             self.fail(WHAT_IF, Failure("exception", "what-if", Reason("no_costs_to_choose_by")))
         else:
-            rows = self._heavy()
-            went_well = [self._make_alone(form, rows) for form in self.asked.what_if]
+            went_well = [self._make_form(form) for form in self.asked.what_if]
             # Keep a recorded failure: storing a result would remove it.
             if all(went_well):
                 self.keep(WHAT_IF, None)
         self.pace.end()
+
+    def _make_form(self, form: str) -> bool:
+        """Measure single layers in one form; return false if that failed."""
+        engine = self.spec.engines[0]
+        if form not in forms_of(engine):
+            self.fail(WHAT_IF, Failure("refused", "planning", because("not_measured_with", engine=engine)))
+            return False
+        return self._prune_parts() if form == PRUNED else self._make_alone(form, self._heavy())
+
+    def _prune_parts(self) -> bool:
+        """Measure zeros in one operator, then in one of the heaviest layers, at a time; return false if that failed."""
+        ops = {node.id: node.op for node in self.parts.costs.nodes} if self.parts.costs is not None else {}
+        rows = self._products()
+        by_operator: dict[str, tuple[str, ...]] = {}
+        for chief, row in rows.items():
+            by_operator[ops[chief]] = (*by_operator.get(ops[chief], ()), *row.nodes)
+        parts = [(op, "", nodes) for op, nodes in by_operator.items()]
+        parts += [("", chief, row.nodes) for chief, row in list(rows.items())[:MOST_PRUNED]]
+        wanted = [
+            {"operator": op, "layer": layer, "nodes": list(nodes), "zeros": zeros}
+            for op, layer, nodes in parts
+            for zeros in IMPOSED
+        ]
+        left = [one for one in wanted if (one["operator"], one["layer"], one["zeros"]) not in self.parts.pruned]
+        answer = self._ask_pruned(WHAT_IF, len(wanted), parts=left) if left else None
+        if isinstance(answer, Failure):
+            self.fail(WHAT_IF, answer)
+        return not isinstance(answer, Failure)
 
     def _make_alone(self, form: str, rows: Mapping[str, Sequence[str]]) -> bool:
         """Measure all rows alone; return false if that failed. Skip rows that killed a child."""
@@ -225,22 +257,27 @@ class PerformanceRun(ProfileRun):
         return True
 
     def _heavy(self) -> dict[str, tuple[str, ...]]:
-        """Return the nodes of each row with a relevant share of time and float products, slowest row first.
+        """Return the nodes of each row with a relevant share of time and float products, slowest row first."""
+        rows = self._products()
+        total = sum(row.us for run in self._first_run() for row in run.rows) or 1.0
+        heavy = {chief: row.nodes for chief, row in rows.items() if row.us / total >= _LEAST_SHARE}
+        return dict(list(heavy.items())[:_MOST_ALONE])
 
-        Keys are each row's node with the most products.
-        """
-        run = self.parts.runs[min(self.parts.runs)] if self.parts.runs else None
-        if run is None or self.parts.costs is None:
+    def _first_run(self) -> list[LayerRun]:
+        return [self.parts.runs[min(self.parts.runs)]] if self.parts.runs else []
+
+    def _products(self) -> dict[str, KernelRow]:
+        """Return each row of float products by its node with the most products, slowest row first."""
+        if self.parts.costs is None:
             return {}
         macs = {node.id: node.macs or 0 for node in self.parts.costs.nodes}
-        total = sum(row.us for row in run.rows) or 1.0
 
         def chief(row: KernelRow) -> str:
             return max(row.nodes, key=lambda node: macs.get(node, 0), default="")
 
-        rows = [row for row in run.rows if row.kind == LAYER and macs.get(chief(row), 0) and not row.integer]
-        rows = [row for row in rows if row.us / total >= _LEAST_SHARE]
-        return {chief(row): row.nodes for row in sorted(rows, key=lambda row: -row.us)[:_MOST_ALONE]}
+        rows = [row for run in self._first_run() for row in run.rows]
+        rows = [row for row in rows if row.kind == LAYER and macs.get(chief(row), 0) and not row.integer]
+        return {chief(row): row for row in sorted(rows, key=lambda row: -row.us)}
 
 
 def _is_sound(found: Roofline | ZeroEffect) -> bool:

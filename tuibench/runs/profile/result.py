@@ -176,7 +176,7 @@ def assemble_performance(
     scaling = _scale(runs, rows, below)
     layers = _layers(costs, rows, scaling, roofline, what_if or {}, " + ".join(_precisions(runs)))
     found = _profile(spec, point, costs, runs, layers, scaling, below, roofline, zero_effect)
-    return replace(found, pruned=tuple(sorted(pruned, key=lambda one: one.zeros)))
+    return replace(found, pruned=tuple(sorted(pruned, key=lambda one: (one.is_part, one.zeros))))
 
 
 def _profile(

@@ -222,7 +222,7 @@ def set_in(line: LineLike) -> LineLike:
 
 _WORDS = {
     "costs": "costs by shapes", "roofline": "roofline of this machine", "zeros": "speed-up by zeros",
-    "layers": "layers, process", "what_if": "layers alone in INT8", "weights": "weights", "loss": "changed layers",
+    "layers": "layers, process", "what_if": "single layers, what if", "weights": "weights", "loss": "changed layers",
 }  # fmt: skip
 
 
