@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tuibench.core.engine import is_apart
 
-SHORT = ("-s", "sync", "--executions", "1", "-t", "0.05", "-w", "0.05", "--no-save")
+SHORT = ("--executions", "1", "-t", "0.05", "-w", "0.05", "--no-save")
 SPOKEN_AGAINST = {
     "ORT_DISABLE_TELEMETRY": "0",
     "NM_DISABLE_ANALYTICS": "",
@@ -23,11 +24,16 @@ SPOKEN_AGAINST = {
 """A user's environment that allows what it can allow."""
 TALKS = "import socket\ntry: socket.create_connection(('192.0.2.1', 443))\nexcept OSError: pass\n"
 PREPARED = Path(os.environ.get("TUIBENCH_TEST_ENGINES", "/nonexistent"))
-INSTALLED = sorted(path.parent.name for path in PREPARED.glob("*@*/installed.json"))
+BESIDE = ("onnxruntime", "openvino")
+APART = [pytest.param(one, marks=pytest.mark.installed) for one in ("deepsparse", "executor", "onnxruntime@1.20.1")]
+"""Those of .ci/test-engines; tests/engines/test_torch.py watches PyTorch."""
 
 
 def watch(tmp_path: Path, *command: str) -> tuple[int, int, str]:
-    """Run a command without network; return its code, its attempts to send, and its output; skip if that cannot be."""
+    """Run a command without network; return its code, its attempts to send, and its output.
+
+    Skip where the kernel does not allow to cut the network.
+    """
     home, temporary = tmp_path / "home", tmp_path / "tmp"
     for folder in (home, temporary):
         folder.mkdir()
@@ -41,9 +47,10 @@ def watch(tmp_path: Path, *command: str) -> tuple[int, int, str]:
         env=environment, capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     last = (done.stderr.strip().splitlines() or [""])[-1]
-    if not last.startswith("{"):
-        pytest.skip(f"this machine cannot cut the network: {last}")
+    assert last.startswith("{"), f"no answer: {done.stderr}"
     answer = json.loads(last)
+    if "cannot_cut" in answer:
+        pytest.skip(f"this machine cannot cut the network: {answer['cannot_cut']}")
     return answer["code"], answer["attempts"], done.stdout + done.stderr
 
 
@@ -59,25 +66,51 @@ def test_an_attempt_is_seen(tmp_path: Path) -> None:
     assert attempts > 0
 
 
-@pytest.mark.parametrize("engine", ["onnxruntime", "openvino", *INSTALLED])
+def test_a_failure_of_the_watch_itself_is_no_skip(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="no answer"):
+        watch(tmp_path, "/nonexistent/command")
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> str:
+    """Return the engine of a row; skip if it must be installed and is not."""
+    engine_id = str(request.param)
+    if is_apart(engine_id):
+        request.getfixturevalue("engines_root")(engine_id)
+    return engine_id
+
+
+def assert_silent(tmp_path: Path, *arguments: str) -> None:
+    """Assert that a command of ours succeeds, sends nothing and leaves no file."""
+    code, attempts, output = watch(tmp_path, sys.executable, "-P", "-m", "tuibench", *arguments)
+    assert (code, attempts, left_behind(tmp_path)) == (0, 0, []), output
+
+
+@pytest.mark.parametrize("engine", [*BESIDE, *APART], indirect=True)
 def test_a_benchmark_talks_to_nobody(tmp_path: Path, engine: str) -> None:
-    model = str(ROOT / "tuibench/data/samples/tiny.pt") if engine.startswith("torch@") else "sample:tiny"
-    command = (sys.executable, "-P", "-m", "tuibench", "benchmark", model, "-e", engine, *SHORT)
-    code, attempts, output = watch(tmp_path, *command)
-    assert (code, attempts, left_behind(tmp_path)) == (0, 0, []), output
+    assert_silent(tmp_path, "benchmark", "sample:tiny", "-e", engine, "-s", "sync", *SHORT)
 
 
-@pytest.mark.parametrize("engine", ["onnxruntime", "openvino"])
-def test_streams_in_processes_talk_to_nobody(tmp_path: Path, engine: str) -> None:
-    streams = ("-s", "async", "--stream-kind", "processes", "-nstreams", "2")
-    command = (sys.executable, "-P", "-m", "tuibench", "benchmark", "sample:tiny", "-e", engine, *SHORT, *streams)
-    code, attempts, output = watch(tmp_path, *command)
-    assert (code, attempts, left_behind(tmp_path)) == (0, 0, []), output
+@pytest.mark.parametrize("engine", [*BESIDE, *APART], indirect=True)
+def test_streams_talk_to_nobody(tmp_path: Path, engine: str) -> None:
+    # DeepSparse has its own queue and no streams in processes.
+    kind = () if engine == "deepsparse" else ("--stream-kind", "processes")
+    assert_silent(tmp_path, "benchmark", "sample:tiny", "-e", engine, "-s", "async", "-nstreams", "2", *kind, *SHORT)
 
 
 @pytest.mark.parametrize(
     "arguments", [("doctor", "--json"), ("profile", "sample:tiny", "--runs", "3", "--what-if", "int8", "--no-save")]
 )
 def test_doctor_and_profile_talk_to_nobody(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    code, attempts, output = watch(tmp_path, sys.executable, "-P", "-m", "tuibench", *arguments)
-    assert (code, attempts, left_behind(tmp_path)) == (0, 0, []), output
+    assert_silent(tmp_path, *arguments)
+
+
+@pytest.mark.parametrize("engine", APART[:2], indirect=True)
+def test_a_profile_of_an_installed_engine_talks_to_nobody(tmp_path: Path, engine: str) -> None:
+    assert_silent(tmp_path, "profile", "sample:tiny", "-e", engine, "--runs", "3", "--no-save")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [*BESIDE, *APART], indirect=True)
+def test_the_test_of_an_engine_talks_to_nobody(tmp_path: Path, engine: str) -> None:
+    assert_silent(tmp_path, "engines", "test", engine)
