@@ -20,7 +20,7 @@ test-slow:
 
 # The tests of installed engines; the first time, they are installed into .venv-engines.
 test-engines:
-	TUIBENCH_TEST_ENGINES="$$(.ci/test-engines $(VENV))" $(PYTHON) -m pytest -m installed -n 2 --dist worksteal
+	engines="$$(.ci/test-engines $(VENV))" && TUIBENCH_TEST_ENGINES="$$engines" $(PYTHON) -m pytest -m installed -n 2 --dist worksteal
 
 # PyTorch's tests, which .ci/run leaves out: the download has 250 MB.
 test-torch:
@@ -32,7 +32,7 @@ test-torch:
 ZOO ?= .zoo
 test-zoo:
 	[ -d "$(ZOO)" ] || bash ../shared/models/fetch_models.sh "$(ZOO)" --no-generate
-	TUIBENCH_TEST_ENGINES="$$(.ci/test-engines $(VENV))" $(PYTHON) -m tests.engines.zoo "$(ZOO)"
+	engines="$$(.ci/test-engines $(VENV))" && TUIBENCH_TEST_ENGINES="$$engines" $(PYTHON) -m tests.engines.zoo "$(ZOO)"
 
 # The oldest Python that is supported and the newest at hand, each with today's newest packages.
 test-all:
