@@ -90,7 +90,7 @@ def test_top_level_equals_a_deepsparse_benchmark_file() -> None:
     whole = ("batch_size", "num_cores", "seconds_to_run", "num_streams")
     rest = {"input_shapes": type(None), "fraction_of_supported_ops": float, "benchmark_result": dict}
     assert types == dict.fromkeys(text, str) | dict.fromkeys(whole, int) | rest
-    assert "\n" in loaded["engine"]
+    assert "\n" in loaded["engine"] and loaded["fraction_of_supported_ops"] == 1.0
     assert (loaded["scenario"], loaded["scheduler"]) == ("multistream", "Scheduler.multi_stream")
     assert (loaded["batch_size"], loaded["num_cores"], loaded["num_streams"]) == (1, 2, 2)
     assert (result["scenario"], result["iterations"], result["items_per_sec"]) == ("multistream", 2500, 511.98765)

@@ -61,7 +61,6 @@ def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]
     source, _ = model_of(run, cell) if cell else (None, None)
     shapes = run.spec.inputs.shapes
     scenario = find(cell.asked.scenario).label if cell else None
-    measured = cell is not None and cell.pooled is not None
     return {
         "engine": _engine_text(run, cell) if cell else None,
         "version": run.versions.get("tuibench", ""),
@@ -74,14 +73,20 @@ def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]
         "scheduler": find(cell.asked.scenario).scheduler if cell else None,
         "seconds_to_run": seconds_to_run(run, cell) if cell else None,
         "num_streams": (cell.used.streams if cell.used else cell.asked.streams) if cell else None,
-        # Engines run a whole model or refuse it, so a measured model is fully supported.
-        "fraction_of_supported_ops": 1.0 if measured else None,
+        "fraction_of_supported_ops": _supported(cell) if cell is not None and cell.pooled is not None else None,
         "benchmark_result": _benchmark_result(cell, scenario, reasons),
     }
 
 
 def _num_cores(cell: CellResult) -> int:
     return len(cell.used.cpus) if cell.used and cell.used.cpus else cell.asked.cores
+
+
+def _supported(cell: CellResult) -> float | None:
+    """Return the share of operators that the engine itself ran: all, unless it has another engine inside it."""
+    if cell.used is None:
+        return None  # measured by another tool
+    return 1.0 if cell.used.supported is None else cell.used.supported
 
 
 def _engine_text(run: RunResult, cell: CellResult) -> str:
