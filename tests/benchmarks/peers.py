@@ -29,7 +29,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 LATENCY_WITHIN, THROUGHPUT_FROM = 0.03, 0.99
 WARMUP_S = 1.0
 
-Measure = Callable[[Path, tuple[int, ...], float], float]
+Measure = Callable[[Path, tuple[int, ...], int], float]
 """Model, shape of its input and seconds to the figure: median ms of a call, or items per second."""
 
 
@@ -49,7 +49,7 @@ def main() -> None:
     """Print the ratio of ours to theirs for each peer and model."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--seconds", type=int, default=3, help="of each figure; the other tools take whole seconds")
     parser.add_argument("--vendor", default="")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -63,7 +63,7 @@ def main() -> None:
                 print(f"{name}, {peer.name}: {verdict(ratios, peer.is_latency)}", flush=True)
 
 
-def pair(peer: Peer, model: Path, shape: tuple[int, ...], seconds: float, number: int) -> float:
+def pair(peer: Peer, model: Path, shape: tuple[int, ...], seconds: int, number: int) -> float:
     """Return ours / theirs; every other pair begins with theirs."""
     both = [peer.ours, peer.theirs]
     order = (0, 1) if number % 2 == 0 else (1, 0)
@@ -106,14 +106,14 @@ def find_peers(vendor: str) -> list[Peer]:
         Peer(
             "latency of deepsparse.benchmark",
             ours("deepsparse", "sync", "p50"),
-            vendor_figure(vendor, "sync"),
+            vendor_figure(vendor, cores, "sync"),
             True,
             no_vendor or no_engine,
         ),
         Peer(
             "throughput of deepsparse.benchmark",
             ours("deepsparse", "async", ""),
-            vendor_figure(vendor, "async"),
+            vendor_figure(vendor, cores, "async"),
             False,
             no_vendor or no_engine,
         ),
@@ -130,7 +130,7 @@ def has_engine(name: str) -> bool:
 def ours(engine: str, scenario: str, figure: str) -> Measure:
     """Return the measurement with tuibench: the median of a call, or the items per second without ramp and drain."""
 
-    def measure(model: Path, shape: tuple[int, ...], seconds: float) -> float:
+    def measure(model: Path, shape: tuple[int, ...], seconds: int) -> float:
         flags = ["-e", engine, "-s", scenario, "--executions", "1", "-t", str(seconds), "-w", str(WARMUP_S)]
         given = ["-shapes", str(list(shape)).replace(" ", ""), "--no-save", "--no-check", "--distinct-inputs", "1"]
         command = [sys.executable, "-P", "-m", "tuibench", "benchmark", str(model), *flags, *given, "-q", "-x", "-"]
@@ -146,9 +146,9 @@ def ours(engine: str, scenario: str, figure: str) -> Measure:
 def app_figure(app: Path, cores: int, streams: int) -> Measure:
     """Return the measurement with benchmark_app: latency with one stream, else throughput."""
 
-    def measure(model: Path, shape: tuple[int, ...], seconds: float) -> float:
+    def measure(model: Path, shape: tuple[int, ...], seconds: int) -> float:
         command = [str(app), "-m", str(model), "-hint", "none", "-nstreams", str(streams), "-nthreads", str(cores)]
-        command += ["-infer_precision", "f32", "-shape", str(list(shape)).replace(" ", ""), "-t", str(int(seconds))]
+        command += ["-infer_precision", "f32", "-shape", str(list(shape)).replace(" ", ""), "-t", str(seconds)]
         command += ["-api", "sync" if streams == 1 else "async"]
         environment = {**os.environ, "CI": "true"}  # its telemetry stays off
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
@@ -157,12 +157,13 @@ def app_figure(app: Path, cores: int, streams: int) -> Measure:
     return measure
 
 
-def vendor_figure(python: str, scenario: str) -> Measure:
-    """Return the measurement with deepsparse.benchmark."""
+def vendor_figure(python: str, cores: int, scenario: str) -> Measure:
+    """Return the measurement with deepsparse.benchmark, whose default is a stream for every second core."""
 
-    def measure(model: Path, shape: tuple[int, ...], seconds: float) -> float:
+    def measure(model: Path, shape: tuple[int, ...], seconds: int) -> float:
         command = [python, "-m", "deepsparse.benchmark.benchmark_model", str(model), "-s", scenario]
-        command += ["-t", str(int(seconds)), "-w", str(int(WARMUP_S)), "-b", str(shape[0])]
+        command += ["-ncores", str(cores), "-nstreams", str(cores if scenario == "async" else 1)]
+        command += ["-t", str(seconds), "-w", str(int(WARMUP_S)), "-b", str(shape[0])]
         environment = {**os.environ, "NM_DISABLE_ANALYTICS": "1"}
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         sought = (
@@ -211,7 +212,7 @@ print(sum(counts) * shape[0])
 """One session and one pinned thread per core, and nothing else."""
 
 
-def bare_loop(model: Path, shape: tuple[int, ...], seconds: float) -> float:
+def bare_loop(model: Path, shape: tuple[int, ...], seconds: int) -> float:
     """Return the items per second of a loop without any tool."""
     command = [sys.executable, "-c", BARE, str(model), str(seconds), str(WARMUP_S), str(shape)]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
