@@ -12,7 +12,7 @@ from tests.cli.shell import Shell
 from tests.present import build
 from tests.present.build import asked, failed_cell
 from tests.store.data import make_id, make_small
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import CellResult, Check, Estimate
 from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata
@@ -72,6 +72,17 @@ def test_comparison_without_ratios_prints_page_and_exits_14(shell: Shell, flags:
         assert json.loads(done.out)["pairs"] == []
     else:
         assert "0003" in done.out
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_comparison_with_wrong_outputs_prints_page_and_exits_13(shell: Shell, flags: tuple[str, ...]) -> None:
+    wrong = make_small(4)
+    keep(replace(wrong, cells=tuple(replace(cell, check=Check("differs", 0.2, 1e-3)) for cell in wrong.cells)))
+    for sides in (("0001", "0004"), ("0004", "0002")):
+        done = shell.run("compare", *sides, *flags)
+        assert (done.code, done.err) == (13, "") and "differ" in done.out
+    assert shell.run("compare", "0003", "0004").code == 14
 
 
 def test_failed_operand_has_a_reason_instead_of_a_ratio(shell: Shell, home: Path) -> None:

@@ -24,7 +24,7 @@ _MODELS = (".onnx", ".ort")
 
 
 def compare(args: argparse.Namespace, services: Services, interruption: Interruption) -> ExitCode:
-    """Print the comparison; return 14 if no pair has a ratio."""
+    """Print the comparison; return 14 if no pair has a ratio, 13 if outputs of a pair that has one are wrong."""
     base, new = _result(services, args.base), _result(services, args.new)
     if base.id == new.id:
         code = "same_benchmarks" if base.spec.profile is None else "same_profiles"
@@ -39,7 +39,9 @@ def compare(args: argparse.Namespace, services: Services, interruption: Interrup
     side = services.exchange.compare(base, new)
     interruption.check()
     emit(dumps(side) if args.json else side_by_side(side, width() or WIDTH, args.ascii))
-    return ExitCode.OK if side.comparisons else ExitCode.NOT_COMPARABLE
+    if not side.comparisons:
+        return ExitCode.NOT_COMPARABLE
+    return ExitCode.OUTPUTS_DIFFER if side.has_wrong_outputs else ExitCode.OK
 
 
 class NotOfAKind(TuibenchError):
@@ -89,7 +91,8 @@ ACTIONS = {
         compare,
         "Print two results side by side: each pair of cells with NEW / BASE in time, and the differences between their "
         "machines. There is no verdict, because they were measured at different times. Exit code 14 if no pair has a "
-        "ratio. For a verdict, measure both models in one run: tuibench benchmark BASE.onnx NEW.onnx",
+        "ratio, 13 if outputs of a compared cell differ from ONNX Runtime's. For a verdict, measure both models in one "
+        "run: tuibench benchmark BASE.onnx NEW.onnx",
         (
             argument("base", metavar="BASE", help=RESULT_ID),
             argument("new", metavar="NEW", help=RESULT_ID),

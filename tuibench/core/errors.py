@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
     TIMEOUT = 5
     STORE = 6
     BUSY = 7
+    OUTPUTS_DIFFER = 13
     NOT_COMPARABLE = 14
     HANGUP = 129
     INTERRUPT = 130

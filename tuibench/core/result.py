@@ -138,3 +138,9 @@ class SideBySide:
     def comparisons(self) -> tuple[Comparison, ...]:
         """Comparisons of the pairs that have one."""
         return tuple(pair.comparison for pair in self.pairs if pair.comparison is not None)
+
+    @property
+    def has_wrong_outputs(self) -> bool:
+        """True if the outputs of a compared cell differ from the reference."""
+        bars = (bar for pair in self.pairs if pair.comparison is not None for bar in pair.bars)
+        return any(bar.code == "outputs_differ" for bar in bars)
