@@ -60,8 +60,11 @@ def test_wrong_outputs_and_grade_d_never_beat_a_clean_cell() -> None:
     wrong, disturbed = result(p50=1.0, cores=2, state="differs"), result(p50=2.0, cores=3, letter="D")
     assert headline([wrong, disturbed, slow], NAMES).startswith("9.00 ms")
     assert conclude([wrong, disturbed, slow], NAMES)[0].sentence.startswith("Least latency: 9.00 ms")
-    assert headline([wrong, disturbed], NAMES) == "1.00 ms ±1.0 % (sync, 2 cores, batch 1) · grade A · outputs differ"
-    assert "outputs differ, and no cell is clean" in conclude([wrong, disturbed], NAMES)[0].text
+    assert headline([wrong, disturbed], NAMES) == "2.00 ms ±1.0 % (sync, 3 cores, batch 1) · grade D"
+    assert conclude([wrong, disturbed], NAMES)[0].text.startswith("2.00 ms")
+    both = [wrong, result(p50=3.0, cores=4, state="differs")]
+    assert headline(both, NAMES) == "1.00 ms ±1.0 % (sync, 2 cores, batch 1) · grade A · outputs differ"
+    assert "outputs differ, and no cell is clean" in conclude(both, NAMES)[0].text
 
 
 def test_failed_cell_shows_its_reason_and_others_are_counted() -> None:

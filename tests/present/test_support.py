@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from tests.present import build
-from tuibench.core.cell import CellResult, Grade, Used, choose, p50_latency
+from tuibench.core.cell import CellResult, Check, Grade, Used, choose, p50_latency
 from tuibench.core.headline import Headline, to_facts
 from tuibench.core.reason import because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.result_headline import headline_of
 from tuibench.present import csv_export, headline, json_export, markdown_export
 from tuibench.present.cells import cell_lines, support_text
+from tuibench.present.plots.selection import tradeoffs
 from tuibench.present.reason import reason_words
 from tuibench.present.summary import summary
 from tuibench.runs.comparison import bars_between
@@ -47,6 +48,15 @@ def test_cell_of_the_engine_inside_never_wins(grade: str) -> None:
     assert alone is not None and alone.cell is quick
 
 
+@pytest.mark.parametrize("wrong", ["elsewhere", "differs"])
+def test_disturbed_cell_is_a_choice_before_a_wrong_one(wrong: str) -> None:
+    own = cell(2.0, None, grade=Grade("D", None, 0.0, 0.0, False))
+    quick = cell(1.0, 0.0) if wrong == "elsewhere" else cell(1.0, None, check=Check("differs", 0.2, 1e-3))
+    found = choose([quick, own], p50_latency, most=False)
+    assert found is not None and found.cell is own
+    assert [one.cell for one in tradeoffs([quick, own])] == [own]
+
+
 def test_partly_supported_cell_may_win() -> None:
     quick = cell(1.0, 0.6)
     found = choose([quick, cell(2.0, None)], p50_latency, most=False)
@@ -65,11 +75,13 @@ def test_every_door_shows_the_share() -> None:
     assert f"Supported: {ELSEWHERE}" in cell_lines(run, run.cells[0])
     assert ELSEWHERE in headline.result_headline(run)
     assert '"supported": 0.0' in json_export.dumps(run)
+    assert json_export.document(run)["fraction_of_supported_ops"] == 0.0
     (row,) = csv.DictReader(io.StringIO(csv_export.dumps(run)))
     assert float(row["supported"]) == 0
     part = build.run(cell(1.0, 0.93), cell(2.0, None))
-    assert "Supported: deepsparse 93 % of its operators (1 cell)" in summary(part)
-    assert "93 % of its operators" in markdown_export.dumps(part)
+    assert json_export.document(part)["fraction_of_supported_ops"] == 0.93
+    assert "Supported: deepsparse runs 93 % of the model's operators (1 cell)" in summary(part)
+    assert "runs 93 % of the model's operators" in markdown_export.dumps(part)
 
 
 def test_headline_keeps_the_engine_in_a_row() -> None:

@@ -323,9 +323,13 @@ def throughput_per_core(cell: CellResult) -> Estimate:
 
 
 def is_clean(cell: CellResult) -> bool:
-    """Return whether a cell may win: its own engine ran it, its outputs are not wrong, and its grade is not D."""
-    wrong = cell.check is not None and cell.check.state == "differs"
-    return not wrong and not ran_elsewhere(cell) and not (cell.grade is not None and cell.grade.letter == "D")
+    """Return whether a cell may win: it is right, and its grade is not D."""
+    return is_right(cell) and not (cell.grade is not None and cell.grade.letter == "D")
+
+
+def is_right(cell: CellResult) -> bool:
+    """Return whether a cell's own engine ran it and its outputs are not wrong."""
+    return not ran_elsewhere(cell) and not (cell.check is not None and cell.check.state == "differs")
 
 
 def ran_elsewhere(cell: CellResult) -> bool:
@@ -338,12 +342,16 @@ def measured(cells: Sequence[CellResult]) -> list[CellResult]:
     return [c for c in cells if p50_latency(c).value is not None]
 
 
+def eligible(cells: Sequence[CellResult]) -> list[CellResult]:
+    """Return the cells that may win: the clean ones; if there are none the right ones, and if all are wrong all."""
+    right = [cell for cell in cells if is_right(cell)] or list(cells)
+    return [cell for cell in right if is_clean(cell)] or right
+
+
 def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice | None:
     """Return the cell with the most (or least) of a metric; None if no cell has it."""
-    known = [(c, e, e.value) for c in cells for e in [metric(c)] if e.value is not None]
-    # A number of another engine only where there is no other; a disturbed one only where none is clean.
-    known = [row for row in known if not ran_elsewhere(row[0])] or known
-    known = [row for row in known if is_clean(row[0])] or known
+    able = eligible([cell for cell in cells if metric(cell).value is not None])
+    known = [(c, e, e.value) for c in able for e in [metric(c)] if e.value is not None]
     if not known:
         return None
     cell, estimate, _ = (max if most else min)(known, key=lambda row: row[2])

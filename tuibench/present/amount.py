@@ -17,10 +17,10 @@ def elsewhere_words(engine_id: str) -> str:
 
 
 def support_words(engine_id: str, supported: float | None) -> str:
-    """Return the share of operators that the engine itself runs; '' if it has no other engine inside it."""
+    """Return what the engine itself runs of a model; '' if it has no other engine inside it."""
     if supported is None:
         return ""
-    return elsewhere_words(engine_id) if supported == 0 else f"{percent(supported)} of its operators"
+    return elsewhere_words(engine_id) if supported == 0 else f"runs {percent(supported)} of the model's operators"
 
 
 class Measured(Protocol):

@@ -115,7 +115,7 @@ def test_real_layers_are_timed(build: Callable[[], Case], engines_root: Callable
     assert run.noise.blocks >= 1 and run.threads == 1
     assert not list(run_dir.iterdir()) and hashlib.sha256(path.read_bytes()).digest() == before
     assert {line["stage"] for line in answer.lines if "stage" in line} == {"loading", "first", "timing", "profiling"}
-    assert all("of its operators" in reason_words(note) for note in run.notes)
+    assert all("of the model's operators" in reason_words(note) for note in run.notes)
 
 
 def test_pretended_zeros_are_measured_one_share_after_the_other(

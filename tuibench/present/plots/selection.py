@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from tuibench.core.cell import CellResult, Estimate, by_work, is_clean
+from tuibench.core.cell import CellResult, Estimate, by_work, eligible
 from tuibench.core.reason import Reason
 from tuibench.core.scenario import any_streams
 
@@ -227,16 +227,15 @@ class Tradeoff:
 def tradeoffs(cells: Sequence[CellResult]) -> tuple[Tradeoff, ...]:
     """Return the Pareto set of latency against items/s by ascending latency, one set per model and dims.
 
-    Include cells with wrong outputs or grade D only if there are no others.
+    Of each set only the cells that may win.
     """
     return tuple(each for group in by_work(cells) for each in _of_one_work(group))
 
 
 def _of_one_work(cells: Sequence[CellResult]) -> list[Tradeoff]:
-    known = [(cell, quantity(cell, "batch-time", "p50"), cell.items_per_sec) for cell in cells]
-    known = [row for row in known if row[1].value is not None and row[2].value is not None]
-    clean = [row for row in known if is_clean(row[0])]
-    rows = sorted(clean or known, key=lambda row: (row[1].value or 0.0, -(row[2].value or 0.0)))
+    measured = [c for c in cells if None not in (quantity(c, "batch-time", "p50").value, c.items_per_sec.value)]
+    rows = [(cell, quantity(cell, "batch-time", "p50"), cell.items_per_sec) for cell in eligible(measured)]
+    rows.sort(key=lambda row: (row[1].value or 0.0, -(row[2].value or 0.0)))
     found: list[Tradeoff] = []
     for cell, latency, rate in rows:
         most = max((each.rate.value or 0.0 for each in found), default=-1.0)

@@ -83,7 +83,7 @@ def _zeros(start: str, end: str = " of dense ones") -> Callable[[Fields], str]:
 
 PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "operators_supported": lambda fields: (
-        f"{show(fields['engine'], 60)}: {support_words(fields['engine'], fields['share'])}"
+        f"{show(fields['engine'], 60)} {support_words(fields['engine'], fields['share'])}"
     ),
     "one_process": "measured in one process",
     # Costs of a node that are zero, unknown or a lower bound
