@@ -23,9 +23,9 @@ COLUMNS = (
     "mean_ms", "median_ms", "std_ms", "iterations", "seconds_ran", "p50_ms", "p50_low_ms", "p50_high_ms", "p90_ms",
     "p95_ms", "p99_ms", "p99_9_ms", "floor_ms", "steady_items_per_sec", "steady_low", "steady_high",
     "items_per_cpu_sec", "load_ms", "first_ms", "peak_bytes", "executions", "grade", "grade_cause", "check",
-    "supported",    "stopped_by", "failure", "warmups_not_settled", "missing", "sittings", "measured_by",
+    "stopped_by", "failure", "warmups_not_settled", "missing", "sittings", "measured_by", "supported",
 )  # fmt: skip
-"""The header, in order."""
+"""The header, in order; scripts read by position, so a new column is the last."""
 
 
 def dumps(run: RunResult) -> str:
