@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.build import make_spec
+from tests.build import make_cell, make_spec
 from tests.refusal import refused
 from tests.services.script import ScriptedRun
 from tuibench.core.errors import UsageError
@@ -53,6 +53,16 @@ def test_preamble_names_the_remedy_for_a_missing_engine(tmp_path: Path, versions
     run.plan()
     (engine,) = preamble_of(read_replay(run.directory)[0]).engines
     assert (engine.name, engine.install) == ("openvino", install)
+
+
+def test_preamble_of_a_release_that_only_newer_versions_run(tmp_path: Path) -> None:
+    release = "deepsparse@9.9"
+    run = ScriptedRun(tmp_path, spec=spec_of(engines=(release,), scenarios=("elastic",)))
+    run.cells = [make_cell("p0", engine=release, scenario="elastic", streams=2)]
+    run.begin()
+    run.plan()
+    (streams,) = preamble_of(read_replay(run.directory)[0]).streams
+    assert streams.serving == (release,) and not streams.emulated
 
 
 def test_cells_are_the_product_of_the_axes() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tuibench.core.cell import Cell
 from tuibench.core.dims import PointRequest, Search, expand
-from tuibench.core.engine import entry_of, install_command, is_apart
+from tuibench.core.engine import entry_of, install_command, is_apart, split_id
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference, unpacked_bytes
 from tuibench.core.profile import MOST_PRUNED
@@ -245,7 +245,8 @@ def _streams(replay: Replay) -> list[StreamChoice]:
 def _serves_nodes(engine_id: str) -> bool:
     """Return whether an engine distributes elastic requests; modules of other packages are not imported here."""
     entry = entry_of(engine_id)
-    return entry is not None and not entry.is_other and capabilities(engine_id).serves_nodes
+    # By the name alone: a newer version may have measured a release that this one does not run.
+    return entry is not None and not entry.is_other and capabilities(split_id(engine_id)[0]).serves_nodes
 
 
 def _cpus(host: Mapping[str, Any]) -> tuple[int, ...]:
