@@ -20,7 +20,7 @@ from tests.host.machine import (
     build_system,
     process_on,
 )
-from tuibench.host.facts import read_facts, read_versions, this_process
+from tuibench.host.facts import PACKAGES, read_facts, read_versions, this_process
 
 MAX_OPENS_AT_256_CPUS = 600
 
@@ -256,6 +256,10 @@ def test_versions_are_read_without_import_and_missing_ones_are_none() -> None:
     assert found["pytest"] == pytest.__version__
     assert found["no-such-distribution"] is None
     assert found["tuibench"]
+
+
+def test_packages_of_engines_with_their_own_interpreter_are_not_listed() -> None:
+    assert PACKAGES == ("tuibench", "onnxruntime", "openvino", "onnx", "numpy")
 
 
 def test_versions_are_those_of_the_first_directory_in_the_search_path(
