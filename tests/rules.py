@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 ANYTHING = ("*",)
-ENGINES = ("deepsparse", "onnxruntime", "openvino", "torch")
+ENGINES = ("deepsparse", "intel_extension_for_transformers", "onnxruntime", "openvino", "torch")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
 
 

@@ -103,8 +103,8 @@ def try_model(path: Path, engines: Sequence[str], root: str, home: Path, seconds
 
 
 def differences(expected: Mapping[str, str], found: Mapping[str, Outcome]) -> list[str]:
-    """Return a line for each engine whose outcome is not the expected one."""
-    pairs = [(engine, expected.get(engine, "no row"), outcome) for engine, outcome in found.items()]
+    """Return a line for each engine whose outcome is not the expected one, or that has none."""
+    pairs = [(engine, wanted, found.get(engine, Outcome("no cell"))) for engine, wanted in expected.items()]
     return [
         f"{engine}: {wanted!r}, not {one.text!r} ({one.words})" for engine, wanted, one in pairs if wanted != one.text
     ]

@@ -8,7 +8,8 @@ import os
 import subprocess
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from tests.engines.probe import setting
 from tests.refusal import refused
 from tuibench.core.engine import IO_CLASSES, REGISTRY, is_apart, names
 from tuibench.engines import factory
-from tuibench.engines.protocol import Engine, EngineRefusal, IoUnavailable, Session
+from tuibench.engines.fake import FakeEngine, FakeSession
+from tuibench.engines.protocol import Bound, Engine, EngineRefusal, Feed, IoUnavailable, ReadBack, Session
 from tuibench.model.engine_contract import check_engine
 from tuibench.present.reason import reason_words
 
@@ -108,6 +110,40 @@ def test_the_checks_that_ship_pass_for_engines_that_compute(name: str, tmp_path:
         "ports", "outputs_bound", "outputs_engine_allocated", "outputs_call", "samples_kept", "precision_refused",
         "broken_file_refused",
     })  # fmt: skip
+
+
+def bind_and_change_the_file(session: FakeSession, feeds: Sequence[Feed], io: str) -> Bound:
+    """Bind nothing, and add a byte to the model's file."""
+    with open(session._setting.model_path, "ab") as file:
+        file.write(b"x")
+    return Bound(io, (), lambda _: {})
+
+
+def close_once(session: FakeSession) -> None:
+    """Close the session; raise if it is closed already."""
+    if session._closed:
+        raise RuntimeError("closed already")
+    session._closed = True
+
+
+FAULTS: dict[str, tuple[type, str, Any]] = {
+    "capabilities": (FakeEngine, "capabilities", replace(FakeEngine.capabilities, name="other")),
+    "start": (FakeEngine, "start", lambda _: " "),
+    "settings_read_back": (FakeSession, "read_back", lambda _: ReadBack("f32", 2, 1, "none", {})),
+    "file_unchanged": (FakeSession, "bind", bind_and_change_the_file),
+    "queue": (FakeEngine, "capabilities", replace(FakeEngine.capabilities, stream_kinds=("queue",))),
+    "closed_twice": (FakeSession, "close", close_once),
+}
+"""By check, what a broken engine does; the scripted engine breaks the other checks."""
+
+
+@pytest.mark.parametrize("check", FAULTS)
+def test_each_check_finds_the_engine_that_breaks_it(
+    check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*FAULTS[check])
+    checks = check_engine("fake", tuple(sorted(os.sched_getaffinity(0))), tmp_path)
+    assert check in {one["check"] for one in checks if one["why"]}
 
 
 @pytest.mark.parametrize("build", make.PLAIN)

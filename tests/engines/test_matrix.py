@@ -13,7 +13,9 @@ import pytest
 from tests.conftest import REAL_ENVIRONMENT
 from tests.engines import make, matrix
 from tests.engines.make import Case
+from tests.engines.matrix import Outcome
 from tests.engines.test_deepsparse import quantized
+from tests.engines.zoo import find_models
 from tests.model import bert, exports
 from tests.model.factory import save
 from tuibench.core import engine
@@ -83,10 +85,20 @@ def test_every_model_and_every_declared_engine_has_a_row() -> None:
     assert columns == set(engine.names()) - NO_ONNX
 
 
-@pytest.mark.parametrize("one", matrix.ENGINES)
-def test_rows_of_an_engine_can_be_proved_here(one: str) -> None:
-    if one not in matrix.installed(engines_root()):
-        pytest.skip(f"{one} is not installed in TUIBENCH_TEST_ENGINES ({engines_root() or 'not set'}): rows not proved")
+def test_engine_without_a_cell_differs_from_its_row() -> None:
+    assert matrix.differences({"onnxruntime": "agrees"}, {"onnxruntime": Outcome("agrees")}) == []
+    (line,) = matrix.differences({"onnxruntime": "agrees", "openvino": "agrees"}, {"onnxruntime": Outcome("agrees")})
+    assert line.startswith("openvino: 'agrees', not 'no cell'")
+
+
+def test_models_of_one_name_are_two_rows_of_the_zoo(tmp_path: Path) -> None:
+    names = ("a/model.onnx", "b/model.onnx", "b/model.ort", "other.onnx")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert find_models(tmp_path) == {
+        **{name: tmp_path / name for name in names[:3]}, "other": tmp_path / "other.onnx",
+    }  # fmt: skip
 
 
 @pytest.mark.slow
@@ -96,11 +108,12 @@ def test_model_has_the_outcome_of_its_rows(model: str, tmp_path: Path) -> None:
     folder = tmp_path / "models"
     folder.mkdir()
     root = engines_root()
-    trial = matrix.try_model(MODELS[model](folder), matrix.installed(root), root, tmp_path / "home")
+    engines = matrix.installed(root)
+    trial = matrix.try_model(MODELS[model](folder), engines, root, tmp_path / "home")
     assert trial.faults == ()
     if os.environ.get(UPDATE):
         found = {(model, one): outcome.text for one, outcome in trial.outcomes.items()}
         matrix.update_rows(ROWS, found, list(MODELS))
         return
     rows = matrix.read_rows(ROWS)
-    assert matrix.differences({one: rows.get((model, one), "") for one in trial.outcomes}, trial.outcomes) == []
+    assert matrix.differences({one: rows[model, one] for one in engines}, trial.outcomes) == []

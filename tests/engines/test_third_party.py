@@ -18,7 +18,6 @@ from tuibench.core import engine
 from tuibench.core.errors import EngineError
 from tuibench.engines import factory
 
-pytest.importorskip("tract", reason="tract is not installed")
 MOST_LINES = 60
 
 

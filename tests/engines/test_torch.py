@@ -158,6 +158,10 @@ def test_files_are_refused_without_the_engine_and_pickles_always(files: Path, py
         inspect(files / "mlp.pt2", "")
     with refused(ModelError, "model_is_pickled"):
         inspect(files / "pickle.pt", python)
+    with refused(ModelError, "weights_are_pickled"):
+        inspect(files / "pickled" / "config.json", python)
+    with refused(ModelError, "model_wants_trust"):
+        inspect(files / "trusting" / "config.json", python)
     with zipfile.ZipFile(files / "broken.pt2", "w") as archive:
         archive.writestr("broken/archive_format", b"pt2")
     with refused(ModelError, "engine_cannot_read"):
@@ -198,7 +202,7 @@ def measure(engines_root: Callable[[str], Path], target: Path, *arguments: str) 
     return {cell["asked"]["engine"]: cell for cell in json.loads(target.read_text())["tuibench"]["cells"]}
 
 
-def test_directory_with_onnx_and_safetensors_runs_in_both_engines_and_agrees(
+def test_directory_with_onnx_and_safetensors_agrees_in_both_engines(
     files: Path, tmp_path: Path, engines_root: Callable[[str], Path]
 ) -> None:
     folder = tmp_path / "both"
@@ -229,7 +233,11 @@ def test_identity_of_a_directory_covers_configuration_and_weights(files: Path, p
     assert [port.name for port in found.inputs] == ["input_ids", "attention_mask", "token_type_ids"]
 
 
-def test_directory_is_read_without_the_network(files: Path, tmp_path: Path, python: str) -> None:
-    command = (sys.executable, "-P", "-m", "tuibench", "benchmark", str(files / "bert"), "-e", "torch", *SHORT)
-    code, attempts, output = watch(tmp_path, *command, "-s", "sync", "--no-save")
+@pytest.mark.usefixtures("python")
+@pytest.mark.parametrize("name", ["bert", "mlp.pt2", "mlp.pt"])
+def test_model_is_read_and_measured_without_the_network(files: Path, tmp_path: Path, name: str) -> None:
+    asks = ("-e", "torch", "-s", "async", "-nstreams", "2", "--no-save")
+    shapes = ("-shapes", "[2,16]") if name == "mlp.pt" else ()
+    command = (sys.executable, "-P", "-m", "tuibench", "benchmark", str(files / name), *asks, *shapes, *SHORT)
+    code, attempts, output = watch(tmp_path, *command)
     assert (code, attempts, left_behind(tmp_path)) == (0, 0, []), output

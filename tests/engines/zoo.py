@@ -61,9 +61,10 @@ def main(arguments: list[str]) -> int:
 
 
 def find_models(directory: Path) -> dict[str, Path]:
-    """Return the files of models below a directory, by their names."""
-    found = (path for path in directory.rglob("*") if path.suffix in SUFFIXES and path.is_file())
-    return {path.stem: path for path in sorted(found)}
+    """Return the files of models below a directory by their stems; those that share one by their paths."""
+    found = sorted(path for path in directory.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    names = Counter(path.stem for path in found)
+    return {path.stem if names[path.stem] == 1 else str(path.relative_to(directory)): path for path in found}
 
 
 if __name__ == "__main__":

@@ -147,9 +147,7 @@ def test_zoo_stub_is_the_cached_model_in_a_folder_of_its_last_part(
         assert (source.asked, source.path) == (stub, str(tmp_path / folder / "model.onnx"))
 
 
-def test_zoo_stub_without_cached_model_lists_the_others_with_their_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_zoo_stub_without_cached_model_lists_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARSEZOO_MODELS_PATH", str(tmp_path / "cache"))
     with refused(UsageError, "zoo_not_cached", paths=[]) as caught:
         resolve_model("zoo:nlp/text_classification/bert")

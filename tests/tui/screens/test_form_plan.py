@@ -40,13 +40,13 @@ def test_missing_engine_shows_install_hint_and_is_disabled() -> None:
     assert set(refusals) == {"attic"} and "tuibench[attic]" in refusals["attic"]
 
 
-def test_missing_engine_with_its_own_interpreter_names_the_key_that_installs_it() -> None:
+def test_missing_engine_apart_names_the_key_that_installs_it() -> None:
     machine = replace(MACHINE, engines=(EngineChoice("deepsparse", False, "", "tuibench engines install deepsparse"),))
     (found,) = choices("engines", replace(VALUES, engines=()), machine)
     assert found == Choice("deepsparse", "deepsparse", "not installed: i installs", is_reachable=True)
 
 
-def test_installed_engine_that_was_selected_with_its_release_is_no_missing_one() -> None:
+def test_installed_engine_selected_with_its_release_is_not_missing() -> None:
     machine = replace(MACHINE, engines=(EngineChoice("deepsparse", True, "1.8.0", ""),))
     found = choices("engines", replace(VALUES, engines=("deepsparse@1.8.0",)), machine)
     assert not any(choice.refusal for choice in found)
