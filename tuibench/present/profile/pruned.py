@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tuibench.core.profile import LayerTime, PerformanceProfile, PrunedPoint
 from tuibench.core.text import show
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import ms, percent, seconds, short
 from tuibench.present.reason import reason_words
 
 _MAX_CHARS = 40
@@ -57,6 +57,7 @@ def pruned_words(profile: PerformanceProfile) -> list[str]:
         value, gain = point.ms.value, point.speedup(dense) if dense is not None else None
         words = f"unknown: {reason_words(point.ms.reason, 120)}" if value is None else ms(value)
         words += f", {gain_words(gain)} as fast" if gain is not None and point is not dense else ""
-        words += f", compiled in {ms(point.load_ms)}" if point.load_ms is not None else ""
-        found.append(f"{percent(point.zeros)} zeros: {words}")
+        words += f", compiled in {seconds(point.load_ms / 1000)}" if point.load_ms is not None else ""
+        share = f"{percent(point.zeros)} zeros" if point.zeros else "dense"
+        found.append(f"{share}: {words}")
     return found
