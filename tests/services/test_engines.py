@@ -112,7 +112,9 @@ def test_broken_installation_stays_installed_after_its_test(installed: Services)
     (site / "onnxruntime" / "__init__.py").write_text(BROKEN)
     with pytest.raises(EngineError) as caught:
         installed.engines.test(ENGINE)
-    assert message_words(caught.value).startswith(f"{ENGINE} failed on a small model: ")
+    said = message_words(caught.value)
+    assert said.startswith(f"{ENGINE} failed on a small model: ")
+    assert said.endswith(f"{ENGINE} cannot be imported: libgone.so: cannot open shared object file")
     assert hint_words(caught.value).startswith(f"tuibench engines remove {ENGINE} ")
     assert installed.engines.state(ENGINE).state == INSTALLED
 

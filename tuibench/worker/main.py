@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from tuibench.core.engine import install_command
+from tuibench.core.engine import install_command, is_apart
 from tuibench.core.errors import EngineError, TuibenchError
 from tuibench.core.reason import OUT_OF_MEMORY, Failure, because
 from tuibench.core.record import from_plain, to_plain
@@ -102,6 +102,8 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     try:
         version = engine.start()
     except ImportError as error:
+        if is_apart(asked.engine):  # it was installed: installing it again would change nothing
+            raise MissingEngine("engine_not_imported", engine=asked.engine, text=str(error)) from error
         command = install_command(asked.engine)
         raise MissingEngine("engine_not_installed", engine=asked.engine, text=str(error), command=command) from error
     isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
@@ -126,7 +128,7 @@ def queue_wanted(kinds: tuple[str, ...], asked: str | None) -> bool:
 
 
 class MissingEngine(EngineError):
-    """The engine's package is not installed."""
+    """The engine's package is not installed, or cannot be imported."""
 
 
 def describe(error: BaseException, phase: str) -> Failure:

@@ -77,6 +77,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     ),
     "engine_without_layer_times": ("{engine} reports no layer times", "engines with layer times: {names}"),
     "engine_not_installed": ("{engine} is not installed ({text}); {command}", ""),
+    "engine_not_imported": ("{engine} cannot be imported: {text}", ""),
     "operator_too_new": (
         "{operator} of opset {opset} has no form in opset {highest}, the newest that the engine takes",
         "export the model with an older opset",
