@@ -351,6 +351,19 @@ def test_wheels_of_an_index_are_downloaded_and_installed(
     assert sorted(path.name for path in (tmp_path / "carried").iterdir()) == [path.name for path in found]
 
 
+def test_packages_of_two_indexes_are_downloaded(services: Services, order: InstallOrder, tmp_path: Path) -> None:
+    for name, version in (("onnxruntime", RELEASE), ("numpy", "2.0.0")):
+        (tmp_path / name).mkdir()
+        make_wheel(tmp_path / name, name, version, {})
+    with serve_index(tmp_path / "onnxruntime") as url, serve_index(tmp_path / "numpy") as other:
+        download = replace(order, wheels="", index_url=url, extra_index_urls=(other,), python="3.11")
+        found = services.engines.download(download, tmp_path / "carried")
+        assert [path.name.split("-")[0] for path in found] == ["numpy", "onnxruntime"]
+        with pytest.raises(EngineError) as caught:
+            services.engines.download(replace(download, extra_index_urls=()), tmp_path / "carried")
+    assert caught.value.reason.code == "no_wheel_for_python" and caught.value.reason.fields["package"] == "numpy"
+
+
 def test_licence_must_be_accepted(services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = find_recipe(ENGINE)
     assert recipe is not None
