@@ -28,6 +28,7 @@ from tuibench.core.model import Reference
 from tuibench.core.reason import Failure
 from tuibench.core.scenario import find
 from tuibench.engines import deepsparse, factory
+from tuibench.engines.apart import require_strides
 from tuibench.engines.installation import interpreter_of
 from tuibench.engines.protocol import EngineRefusal
 from tuibench.model.adaptation import write_copy
@@ -165,11 +166,10 @@ def test_numpy_2_is_refused_before_the_engine_is_loaded() -> None:
 
 
 def test_output_that_repeats_one_element_is_refused() -> None:
-    deepsparse.require_strides("y", np.zeros((2, 3)))
-    deepsparse.require_strides("y", np.broadcast_to(np.float32(1), (1, 1)))
-    deepsparse.require_strides("y", np.broadcast_to(np.float32(1), (0, 4)))
+    for array in (np.zeros((2, 3)), *(np.broadcast_to(np.float32(1), shape) for shape in ((1, 1), (0, 4)))):
+        require_strides("deepsparse", "y", array)
     with refused(EngineRefusal, "output_of_one_element", name="y"):
-        deepsparse.require_strides("y", np.broadcast_to(np.float32(1), (2, 3)))
+        require_strides("deepsparse", "y", np.broadcast_to(np.float32(1), (2, 3)))
 
 
 def test_queue_gives_each_stream_its_samples_and_closes_gaps() -> None:

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
-import sys
-import sysconfig
 import threading
-import types
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
-from tuibench.core.errors import EngineError
 from tuibench.core.model import Port
 from tuibench.core.reason import Reason, error_text
+from tuibench.engines.apart import import_below, require_call, require_numpy_1, require_strides
 from tuibench.engines.error_words import engine_words
-from tuibench.engines.protocol import (
-    BadSetting,
-    Bound,
-    Capabilities,
-    EngineRefusal,
-    Feed,
-    IoUnavailable,
-    LoadSettings,
-    Queue,
-    ReadBack,
-)
+from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
 
 CAPABILITIES = Capabilities(
     name="deepsparse",
@@ -38,7 +22,6 @@ CAPABILITIES = Capabilities(
     io_classes=("call",),
     serves_nodes=True,
 )
-_PACKAGE = "deepsparse"
 _NO_NUMBERS = "OSU"
 """Kinds of arrays that hold strings."""
 
@@ -49,24 +32,11 @@ def make() -> DeepSparseEngine:
 
 
 def import_library() -> tuple[Any, Any]:
-    """Return the compiled library and its description of the CPU.
-
-    An empty parent package keeps the vendor's own from running, which needs a dozen packages and reports its use.
-    """
+    """Return the compiled library and its description of the CPU; the vendor's own package would report its use."""
     os.environ["NM_DISABLE_ANALYTICS"] = "1"
-    import numpy as np
-
-    if int(np.__version__.partition(".")[0]) >= 2:
-        raise EngineError("numpy_too_new", engine="deepsparse", version=np.__version__)
-    if _PACKAGE not in sys.modules:
-        folder = Path(sysconfig.get_paths()["platlib"]) / _PACKAGE
-        if not folder.is_dir():
-            raise ImportError("no package deepsparse in this interpreter")
-        parent = types.ModuleType(_PACKAGE)
-        parent.__path__ = [str(folder)]
-        sys.modules[_PACKAGE] = parent
-    cpu = importlib.import_module("deepsparse.cpu")
-    return importlib.import_module("deepsparse.lib").init_deepsparse_lib(), cpu.cpu_architecture()
+    require_numpy_1("deepsparse")
+    cpu = import_below("deepsparse", "cpu").cpu_architecture()
+    return import_below("deepsparse", "lib").init_deepsparse_lib(), cpu
 
 
 class DeepSparseEngine:
@@ -86,13 +56,11 @@ class DeepSparseEngine:
     def start(self) -> str:
         """Load the library without the vendor's package and return its version."""
         import_library()
-        return str(importlib.import_module("deepsparse.generated_version").version)
+        return str(import_below("deepsparse", "generated_version").version)
 
     def load(self, setting: LoadSettings) -> DeepSparseSession:
         """Compile the model; raise EngineRefusal if DeepSparse rejects it."""
-        if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-            takes = [*CAPABILITIES.precisions, "engine-default"]
-            raise BadSetting("unsupported_precision", engine="deepsparse", precision=setting.precision, names=takes)
+        CAPABILITIES.require_precision(setting.precision)
         library, cpu = import_library()
         scheduler = setting.scheduler or ("single_stream" if setting.one_at_a_time else "multi_stream")
         # Elastic requests are distributed over as many streams as there are NUMA nodes, which the library counts.
@@ -135,8 +103,7 @@ class DeepSparseSession:
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
         """Bind the samples as lists of arrays; the library copies inputs and makes new outputs in each call."""
-        if io != "call":
-            raise IoUnavailable("no_way_to_pass_inputs")
+        require_call(io)
         run = self._network.execute_list_out if self._is_proven else self._prove
         calls = tuple(partial(run, self._arrays(feed)) for feed in feeds)
         return Bound(io, calls, partial(self._fetch, calls), (self._network,))
@@ -175,18 +142,12 @@ class DeepSparseSession:
         except RuntimeError as error:
             raise EngineRefusal.from_reason(_explain(error)) from error
         for port, output in zip(self._outputs, outputs, strict=True):
-            require_strides(port.name, output)
+            require_strides("deepsparse", port.name, output)
         self._is_proven = True
         return outputs
 
     def _fetch(self, calls: Sequence[Callable[[], Any]], sample: int) -> dict[str, Any]:
         return {port.name: array for port, array in zip(self._outputs, calls[sample](), strict=True)}
-
-
-def require_strides(name: str, array: Any) -> None:
-    """Raise EngineRefusal for an array in which every element is the first one, as under numpy 2."""
-    if array.size and any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
-        raise EngineRefusal("output_of_one_element", engine="deepsparse", name=name)
 
 
 def _explain(error: RuntimeError) -> Reason:

@@ -6,37 +6,23 @@ the interpreter's lock: streams are processes.
 
 from __future__ import annotations
 
-import importlib
 import math
 import os
 import shutil
-import sys
-import sysconfig
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from tuibench.core.errors import EngineError
 from tuibench.core.model import Port
 from tuibench.core.reason import because
+from tuibench.engines.apart import import_below, require_call, require_numpy_1, require_strides
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.openmp import pool_pinning, pool_variables
-from tuibench.engines.protocol import (
-    BadSetting,
-    Bound,
-    Capabilities,
-    EngineRefusal,
-    Feed,
-    IoUnavailable,
-    LoadSettings,
-    Queue,
-    ReadBack,
-)
+from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
 
 CAPABILITIES = Capabilities(
     name="executor",
@@ -46,7 +32,6 @@ CAPABILITIES = Capabilities(
 )
 _DISTRIBUTION = "intel-extension-for-transformers"
 _PACKAGE = "intel_extension_for_transformers"
-_COMPILER = f"{_PACKAGE}.transformers.runtime.compile.compile"
 _OWN_VARIABLES = ("ENGINE_", "NE_")
 """Prefixes of its variables, which change what is computed or write files."""
 _CASTS = {"f32": "native", "engine-default": "native", "bf16": "bf16"}
@@ -101,11 +86,8 @@ class ExecutorEngine:
         return {**pool_variables(setting), **quiet}
 
     def start(self) -> str:
-        """Import the compiler and return its release; under numpy 2 all elements of an output would be its first."""
-        import numpy as np  # forms ask for the capabilities in a process that has no numpy
-
-        if int(np.__version__.partition(".")[0]) >= 2:
-            raise EngineError("numpy_too_new", engine="executor", version=np.__version__)
+        """Import the compiler and return its release."""
+        require_numpy_1("executor")
         try:
             version = metadata.version(_DISTRIBUTION)
         except metadata.PackageNotFoundError as error:
@@ -148,21 +130,13 @@ def choose_cast(setting: LoadSettings) -> str:
     """Return the compiler's name of a precision; raise EngineRefusal for settings that it does not take."""
     if not setting.optimize:
         raise EngineRefusal("engine_always_optimizes", engine="executor")
-    if setting.precision not in _CASTS:
-        takes = [*CAPABILITIES.precisions, "engine-default"]
-        raise BadSetting("unsupported_precision", engine="executor", precision=setting.precision, names=takes)
+    CAPABILITIES.require_precision(setting.precision)
     return _CASTS[setting.precision]
 
 
 def import_compiler() -> Any:
     """Import the compiler below empty parents: the package's own import would need torch and transformers."""
-    package = Path(sysconfig.get_paths()["platlib"], _PACKAGE)
-    for name, place in ((_PACKAGE, package), (f"{_PACKAGE}.transformers", package / "transformers")):
-        if name not in sys.modules:
-            parent = ModuleType(name)
-            parent.__path__ = [str(place)]
-            sys.modules[name] = parent
-    return importlib.import_module(_COMPILER)
+    return import_below(f"{_PACKAGE}.transformers", "runtime.compile.compile")
 
 
 def require_known(operators: Iterable[str], known: Set[str]) -> None:
@@ -243,8 +217,7 @@ class ExecutorSession:
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
         """Convert the samples once; each call passes their arrays."""
-        if io != "call":
-            raise IoUnavailable("no_way_to_pass_inputs")
+        require_call(io)
         samples = [[_taken(feed[name]) for name in self._order] for feed in feeds]
         calls = tuple(partial(self._run, sample) for sample in samples)
         return Bound(io, calls, partial(self._fetch, calls, samples), (samples,))
@@ -279,9 +252,7 @@ class ExecutorSession:
         found = calls[sample]()
         values = dict(zip(self._names, self._divided(found) if self._is_joined else found, strict=True))
         for name, value in values.items():
-            steps = zip(value.strides, value.shape, strict=True)
-            if value.size and any(step == 0 and size > 1 for step, size in steps):
-                raise EngineRefusal("output_of_one_element", engine="executor", name=name)
+            require_strides("executor", name, value)
         tokens = next((array.shape for array in samples[sample] if array.ndim > 1), ())
         return {port.name: _given(_unfolded(values[port.name], port, tokens), port.dtype) for port in self._outputs}
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from tuibench.core.model import Port
 from tuibench.engines.protocol import (
-    BadSetting,
     Bound,
     Capabilities,
     EngineRefusal,
@@ -113,9 +112,7 @@ def _make_options(setting: LoadSettings) -> tuple[Any, str]:
     """Return the options of every session with this setting, profiled ones included, and the kind of pinning."""
     import onnxruntime as ort
 
-    if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-        takes = [*CAPABILITIES.precisions, "engine-default"]
-        raise BadSetting("unsupported_precision", engine="onnxruntime", precision=setting.precision, names=takes)
+    CAPABILITIES.require_precision(setting.precision)
     options = ort.SessionOptions()
     options.intra_op_num_threads = setting.threads
     options.inter_op_num_threads = 1

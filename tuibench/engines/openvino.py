@@ -163,9 +163,7 @@ def choose_properties(setting: LoadSettings) -> dict[str, Any]:
     """Return the properties to compile with; raise EngineRefusal if they are unsupported."""
     if not setting.optimize:
         raise EngineRefusal("engine_always_optimizes", engine="openvino")
-    if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-        takes = [*CAPABILITIES.precisions, "engine-default"]
-        raise BadSetting("unsupported_precision", engine="openvino", precision=setting.precision, names=takes)
+    CAPABILITIES.require_precision(setting.precision)
     alone = setting.one_at_a_time
     properties: dict[str, Any] = {
         "PERFORMANCE_HINT": "LATENCY" if alone else "THROUGHPUT",

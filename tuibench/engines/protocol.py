@@ -36,6 +36,12 @@ class Capabilities:
     False for engines that create threads later, which would inherit that one CPU.
     """
 
+    def require_precision(self, asked: str) -> None:
+        """Raise BadSetting for a precision that the engine does not compute in."""
+        takes = [*self.precisions, "engine-default"]
+        if asked not in takes:
+            raise BadSetting("unsupported_precision", engine=self.name, precision=asked, names=takes)
+
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings:

@@ -19,20 +19,11 @@ from typing import Any
 from tuibench.core.engine import CHECKPOINT, PT2, SAFETENSORS, TORCHSCRIPT
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
+from tuibench.engines.apart import require_call
 from tuibench.engines.checkpoint import checkpoint_files
 from tuibench.engines.error_words import engine_reason
 from tuibench.engines.openmp import pool_pinning, pool_variables
-from tuibench.engines.protocol import (
-    BadSetting,
-    Bound,
-    Capabilities,
-    EngineRefusal,
-    Feed,
-    IoUnavailable,
-    LoadSettings,
-    Queue,
-    ReadBack,
-)
+from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
 
 CAPABILITIES = Capabilities(
     name="torch",
@@ -80,9 +71,7 @@ class TorchEngine:
         """Load a file by its kind; raise EngineRefusal for any other file."""
         import torch
 
-        if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-            takes = [*CAPABILITIES.precisions, "engine-default"]
-            raise BadSetting("unsupported_precision", engine="torch", precision=setting.precision, names=takes)
+        CAPABILITIES.require_precision(setting.precision)
         torch.set_num_threads(setting.threads)
         opener = _OPENERS.get(_kind_of(setting.model_path))
         if opener is None:
@@ -226,8 +215,7 @@ class TorchSession:
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
         """Wrap the samples as tensors once; each call allocates its outputs."""
-        if io != "call":
-            raise IoUnavailable("no_way_to_pass_inputs")
+        require_call(io)
         # The programs of a file take their inputs in order; a network of transformers takes any by name.
         by_name = _kind_of(self._setting.model_path) == SAFETENSORS
         samples = [

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,19 @@ import onnx
 from onnx import numpy_helper
 
 from tuibench.core.cell import Estimate, Noise
-from tuibench.core.engine import entry_of, install_command
-from tuibench.core.errors import EngineError, ModelError
+from tuibench.core.errors import ModelError
 from tuibench.core.profile import FOLDED, HANDED, LAYER, LAYOUT, RUNTIME, KernelRow, LayerRun, PrunedPoint, own_key
 from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain
 from tuibench.core.value import dataclass
-from tuibench.engines.protocol import LayerJob, LayerOrder, Tell
-from tuibench.model.adaptation import write_copy
+from tuibench.engines.protocol import LayerOrder, Tell
 from tuibench.model.loss.change import prune, write_model
 from tuibench.model.loss.layers import WeightReader, find_layers
-from tuibench.model.profile.apart import call_apart
+from tuibench.model.profile.apart import CopiedModel, copied_model
 from tuibench.model.profile.events import Flat
-from tuibench.model.profile.layers import open_timed, setting_for
 from tuibench.model.profile.mapping import is_product
 
 _WHOLE, _LAYERS = "tuibench.engines.deepsparse_layers:time_whole", "tuibench.engines.deepsparse_layers:time_layers"
-_COPY, _LOG = "copy.onnx", "deepsparse.log"
 _HANDED_OWN = f"{HANDED} (runtime)"
 _NAIVE = "Naive Subgraph"
 
@@ -44,25 +39,25 @@ class DeepSparseTimer:
 
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
         """Profile a model in processes of its own."""
-        with _copied(order) as copied:
+        with copied_model(order, "deepsparse") as copied:
             whole = copied.call(_WHOLE, tell)
             runs = max(1, min(order.runs, int(order.max_s * 1e6 / 3 / whole["us"])))
             found = copied.call(_LAYERS, tell, runs=runs)
-            return to_run(order, whole, found, copied.rows(found, whole["supported"] == 1))
+            return to_run(order, whole, found, _rows_of(copied, found, whole["supported"] == 1))
 
     def time_pruned(self, order: LayerOrder, zeros: float, tell: Tell) -> PrunedPoint:
         """Measure the model once as if each weight had a share of zeros."""
-        with _copied(order) as copied:
+        with copied_model(order, "deepsparse") as copied:
             found = copied.call(_LAYERS, tell, zeros=zeros)
-            return _point(zeros, found, copied.rows(found, False))
+            return _point(zeros, found, _rows_of(copied, found, False))
 
     def time_zeroed(self, order: LayerOrder, nodes: Collection[str], zeros: float, tell: Tell) -> PrunedPoint:
         """Measure a copy in which only the weights of these nodes have a share of zeros."""
-        with _copied(order) as copied:
+        with copied_model(order, "deepsparse") as copied:
             own = {layer.weight for layer in find_layers(copied.model.graph) if layer.id in nodes}
             write_zeros(Path(copied.job.setting.model_path), own, zeros)
             found = copied.call(_LAYERS, tell)
-            rows = copied.rows(found, False)
+            rows = _rows_of(copied, found, False)
             us = sum(row.us for row in rows if not set(nodes).isdisjoint(row.nodes))
             return replace(_point(zeros, found, rows), part_ms=us / 1000)
 
@@ -88,44 +83,10 @@ def write_zeros(path: Path, weights: Collection[str], share: float) -> None:
     write_model(model, path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Copied:
-    """A model's copy, with what is needed to measure it and to name its nodes."""
-
-    order: LayerOrder
-    model: onnx.ModelProto
-    job: LayerJob
-    original: Flat
-    copy: Flat
-
-    def call(self, function: str, tell: Tell, **changes: Any) -> dict[str, Any]:
-        """Run a function of the engine in its interpreter."""
-        return call_apart(self.order.interpreter, replace(self.job, function=function, **changes), tell)
-
-    def rows(self, found: Mapping[str, Any], is_whole: bool) -> list[KernelRow]:
-        """Return the model's rows with the times that the engine found."""
-        layers = [Layer(one["name"], tuple(one["tensors"]), float(one["us"])) for one in found["layers"]]
-        return map_layers(self.original, self.copy, layers, is_whole)
-
-
-@contextmanager
-def _copied(order: LayerOrder) -> Iterator[_Copied]:
-    """Yield the copy of the order's model; delete it afterwards."""
-    model, bundle = open_timed(order)
-    entry = entry_of("deepsparse")
-    if entry is None or entry.model_form is None or not order.interpreter:
-        raise EngineError("engine_apart_missing", engine="deepsparse", command=install_command("deepsparse"))
-    work = Path(order.work_dir)
-    copy = work / _COPY
-    try:
-        write_copy(order.path, entry.model_form, bundle, copy)
-        setting = setting_for(str(copy), order.cpus, order.threads, order.work_dir)
-        job = LayerJob("deepsparse", _WHOLE, setting, bundle, order.runs, order.max_s, str(work / _LOG))
-        changed = onnx.load(copy, load_external_data=False)
-        yield _Copied(order, model, job, Flat(model.graph), Flat(changed.graph))
-    finally:
-        for path in work.glob(f"{_COPY}*"):
-            path.unlink(missing_ok=True)
+def _rows_of(copied: CopiedModel, found: Mapping[str, Any], is_whole: bool) -> list[KernelRow]:
+    """Return the model's rows with the times that the engine found."""
+    layers = [Layer(one["name"], tuple(one["tensors"]), float(one["us"])) for one in found["layers"]]
+    return map_layers(copied.original, copied.copy, layers, is_whole)
 
 
 def to_run(

@@ -1,0 +1,47 @@
+"""Parts that engines with an interpreter of their own share: imports below empty parents, and refusals."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tuibench.core.errors import EngineError
+from tuibench.engines.protocol import EngineRefusal, IoUnavailable
+
+
+def require_numpy_1(engine: str) -> None:
+    """Raise EngineError under numpy 2, with which the old engines return arrays that repeat one element."""
+    import numpy as np  # forms ask for the capabilities in a process that has no numpy
+
+    if int(np.__version__.partition(".")[0]) >= 2:
+        raise EngineError("numpy_too_new", engine=engine, version=np.__version__)
+
+
+def require_strides(engine: str, name: str, array: Any) -> None:
+    """Raise EngineRefusal for an output in which every element is the first one."""
+    if array.size and any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
+        raise EngineRefusal("output_of_one_element", engine=engine, name=name)
+
+
+def require_call(io: str) -> None:
+    """Raise IoUnavailable unless inputs are passed as arrays in each call."""
+    if io != "call":
+        raise IoUnavailable("no_way_to_pass_inputs")
+
+
+def import_below(parents: str, module: str) -> Any:
+    """Import a module below empty parent packages, so that the vendor's own, which need more packages, never run."""
+    names = parents.split(".")
+    for count in range(1, len(names) + 1):
+        name, folder = ".".join(names[:count]), Path(sysconfig.get_paths()["platlib"], *names[:count])
+        if name in sys.modules:
+            continue
+        if not folder.is_dir():
+            raise ImportError(f"no package {name} in this interpreter")
+        sys.modules[name] = ModuleType(name)
+        sys.modules[name].__path__ = [str(folder)]
+    return importlib.import_module(f"{parents}.{module}")
