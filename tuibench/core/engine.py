@@ -42,12 +42,12 @@ class EngineEntry:
     name: str
     short: str
     """Name in narrow columns."""
-    package: str = ""
+    package: str
     """Name of its package, for its version and for the hint if it is missing."""
+    module: str
+    """Module with `make()`, which builds the engine, and `CAPABILITIES`."""
     extra: str = ""
     """The extra of tuibench that installs the package; '' if tuibench itself requires it."""
-    module: str = ""
-    """Module with `make()`, which builds the engine, and `CAPABILITIES`; '' for a planned engine."""
     layer_timer: str = ""
     """Module whose `make_timer()` times layers, imported in child processes only; '' if the engine cannot."""
     runs_ours: bool = False
@@ -180,7 +180,7 @@ def others() -> dict[str, EngineEntry]:
 
     found = {one.name: one for one in entry_points(group=GROUP) if _NAME.fullmatch(one.name)}
     return {
-        name: EngineEntry(name, name, package=one.dist.name if one.dist else name, module=one.module, is_other=True)
+        name: EngineEntry(name, name, one.dist.name if one.dist else name, one.module, is_other=True)
         for name, one in sorted(found.items())
         if name not in REGISTRY
     }
@@ -206,7 +206,7 @@ def reads(engine_id: str, file_format: str) -> bool:
 
 def reader_of(file_format: str) -> str:
     """Return the name of the first engine that reads a format; '' if none does."""
-    return next((name for name, one in REGISTRY.items() if one.module and file_format in one.formats), "")
+    return next((name for name, one in REGISTRY.items() if file_format in one.formats), "")
 
 
 def install_command(engine_id: str) -> str:
@@ -219,7 +219,7 @@ def install_command(engine_id: str) -> str:
 
 def names(*, hidden: bool = False) -> tuple[str, ...]:
     """Return the engines of this version."""
-    return tuple(one.name for one in REGISTRY.values() if one.module and (hidden or not one.hidden))
+    return tuple(one.name for one in REGISTRY.values() if hidden or not one.hidden)
 
 
 def offered(*, hidden: bool = False) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from tuibench.host.noise import read_frequency_mhz, read_load1
 from tuibench.host.system import read_container, read_group_facts, read_kernel, read_memory_facts
 from tuibench.host.topology import Topology, read_topology
 
-_BESIDE = (one for one in REGISTRY.values() if one.package and not one.hidden and not one.own_release)
+_BESIDE = (one for one in REGISTRY.values() if not one.hidden and not one.own_release)
 PACKAGES = ("tuibench", *(one.package for one in _BESIDE), "onnx", "numpy")
 """Distributions of this interpreter whose versions a result records; engines with one of their own have records."""
 _METADATA = re.compile(r"([\w.]+)-([^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")
