@@ -75,15 +75,20 @@ def _make_key(task: str, request: dict[str, Any], path: str) -> str | None:
     if b"location" in data:
         return None  # its weights are in files beside it
     content = hashlib.sha256(data)
-    content.update(json.dumps(asked, sort_keys=True).replace(request.get("run_dir") or "@RUN@", "@RUN@").encode())
+    content.update(json.dumps(asked, sort_keys=True).replace(_root_of(request), "@RUN@").encode())
     return content.hexdigest()
+
+
+def _root_of(request: dict[str, Any]) -> str:
+    """Return the directory of the run, whose part `work` is given to children that make files for themselves."""
+    return (request.get("run_dir") or "@RUN@").removesuffix("/work")
 
 
 def _places(request: dict[str, Any], path: str) -> list[tuple[bytes, bytes]]:
     """Return what differs between two requests with the same answer, each beside its placeholder."""
     import json
 
-    own = {b"@PATH@": path, b"@RUN@": request.get("run_dir") or "@RUN@"}
+    own = {b"@PATH@": path, b"@RUN@": _root_of(request)}
     texts = [(json.dumps(text)[1:-1].encode(), mark) for mark, text in own.items()]
     return [*texts, (b'"mtime_ns": %d' % os.stat(path).st_mtime_ns, b'"mtime_ns": @TIME@')]
 

@@ -10,6 +10,7 @@ import pytest
 
 from tuibench.runs.directory import RunDirectory, list_runs, prune
 from tuibench.runs.journal import NAME, Journal
+from tuibench.runs.session import tidy
 
 NOW = 2e9
 WEEK_S = 7 * 86_400.0
@@ -29,6 +30,14 @@ def make_run(root: Path, number: int, age_s: float = 0.0, **end: Any) -> str:
 
 def left(root: Path) -> set[str]:
     return {run.id for run in list_runs(root)}
+
+
+def test_run_that_ended_unsaved_keeps_its_inputs_and_no_copy(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / make_run(tmp_path, 0, status="interrupted"))
+    for folder in ("inputs", "work"):
+        (run.path / folder / "m0.onnx").write_bytes(b"")
+    tidy(run, lambda _: False)
+    assert (os.listdir(run.path / "inputs"), os.listdir(run.work)) == (["m0.onnx"], [])
 
 
 def test_saved_run_is_removed_after_a_week_beyond_the_newest_thirty(tmp_path: Path) -> None:

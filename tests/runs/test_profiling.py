@@ -73,6 +73,22 @@ def test_each_part_is_on_disk_before_the_next_child_starts(bench: Bench) -> None
     assert seen == [0, 1, 2]
 
 
+def test_files_of_killed_children_and_earlier_sessions_are_removed(bench: Bench) -> None:
+    spec, work = make_profile_spec(MODEL), bench.run_dir / "work"
+
+    def leave(request: dict[str, Any], say: Say) -> Any:
+        (Path(request["run_dir"]) / "copy.onnx").write_bytes(b"copy")
+        return dies(request, say)
+
+    bench.run(spec, Scripted({"layers": leave}))
+    assert os.listdir(work) == []
+    bench.cut_after(2)
+    (work / "probe").mkdir()
+    (work / "probe" / "copy.onnx").write_bytes(b"of a killed runner")
+    bench.run(spec, Scripted())
+    assert os.listdir(work) == []
+
+
 def test_acknowledged_part_is_not_in_a_buffer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     real = os.fdatasync

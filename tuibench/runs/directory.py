@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,11 @@ class RunDirectory:
     def log(self) -> Path:
         """Return the file for output of the runner's process."""
         return self.path / LOG
+
+    @property
+    def work(self) -> Path:
+        """Return the directory for copies of models and other temporary files."""
+        return self.path / "work"
 
     @property
     def samples(self) -> Path:
@@ -133,17 +138,20 @@ class RunDirectory:
 
     def thin(self) -> None:
         """Keep only journal and logs of a saved run."""
-        for name in os.listdir(self.path):
-            if name in _LASTING:
-                continue
-            if (self.path / name).is_dir():
-                shutil.rmtree(self.path / name, ignore_errors=True)
-            else:
-                (self.path / name).unlink(missing_ok=True)
+        empty(self.path, _LASTING)
 
     def remove(self) -> None:
         """Remove the run's directory."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def empty(folder: Path, kept: Collection[str] = ()) -> None:
+    """Remove everything in a directory, if there is one, except the names that are kept."""
+    for name in set(os.listdir(folder) if folder.is_dir() else ()).difference(kept):
+        if (folder / name).is_dir() and not (folder / name).is_symlink():
+            shutil.rmtree(folder / name, ignore_errors=True)
+        else:
+            (folder / name).unlink(missing_ok=True)
 
 
 def list_runs(root: Path) -> list[RunDirectory]:

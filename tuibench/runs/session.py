@@ -24,7 +24,7 @@ from tuibench.host.kernel_files import Tree
 from tuibench.host.system import start_ticks
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.cpu_choice import CpuChoice
-from tuibench.runs.directory import RunDirectory, make_scratch, prune
+from tuibench.runs.directory import RunDirectory, empty, make_scratch, prune
 from tuibench.runs.environment import environment_changes, forbids_resume
 from tuibench.runs.host_queue import HostQueue, Wait
 from tuibench.runs.journal import NAME, Journal, JournalBroken, cut_tail, plain_error, read_history
@@ -267,7 +267,8 @@ def choose_run(spec: BenchmarkSpec, setup: Setup) -> BaseRun:
 
 
 def tidy(directory: RunDirectory, is_saved: Callable[[str], bool | None]) -> None:
-    """Delete the working files of a saved run, and the directories of old runs."""
+    """Delete the temporary files of a run, the working files of a saved one, and the directories of old runs."""
+    empty(directory.work)
     events = read_history(directory.path).events
     if events and events[-1].get("saved"):
         directory.thin()

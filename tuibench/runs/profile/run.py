@@ -17,6 +17,7 @@ from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.engines import factory
 from tuibench.runs.base import BaseRun, Setup
+from tuibench.runs.directory import RunDirectory, empty
 from tuibench.runs.journal import plain_error, require_room
 from tuibench.runs.preparation import Prepared
 from tuibench.runs.profile.parts import Pace, Parts, list_parts
@@ -77,14 +78,13 @@ class Caller:
 
         `expected_s` is the longest expected silence of the child.
         """
-        phase = ["start"]
+        phase, oom_before = ["start"], count_oom_kills()
 
         def on_line(line: dict[str, Any]) -> float:
             phase[0] = _phase_of(line) or phase[0]
             hear(line)
             return self._limit_s(phase[0], expected_s)
 
-        oom_before = count_oom_kills()
         try:
             return self.call(
                 task,
@@ -103,6 +103,12 @@ class Caller:
         except TuibenchError as error:
             kind = _KINDS.get(error.exit_code, "exception")
             return Failure(kind, "load" if kind == "model" else phase[0], error.reason)
+        finally:
+            empty(self._work)  # a killed child leaves its copies of the model
+
+    @property
+    def _work(self) -> Path:
+        return RunDirectory(self.run_dir).work
 
     def _request(self) -> dict[str, Any]:
         """Return the fields of every child's request."""
@@ -110,7 +116,7 @@ class Caller:
             "path": self.spec.models[0].path,
             "engine": self.spec.engines[0],
             "point": None if self.point is None else to_plain(self.point),
-            "run_dir": str(self.run_dir),
+            "run_dir": str(self._work),
             "memory_bytes": self.spec.limits.memory_bytes or self.memory_room(),
             "parent": os.getpid(),
             "spec": to_plain(self.spec),
