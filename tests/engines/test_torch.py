@@ -112,8 +112,10 @@ def test_streams_are_processes(run: Run) -> None:
 
 
 def test_elastic_requests_come_from_threads_of_one_process(run: Run) -> None:
-    found = measured(run("mlp.pt2", asks={"scenario": "elastic", "streams": 2}, streams=2))
-    assert (found.used.stream_kind, found.used.streams) == ("emulated", 2)
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    asks = {"scenario": "elastic", "streams": 3, "cores": len(cpus)}
+    found = measured(run("mlp.pt2", asks=asks, streams=3, cpus=cpus))
+    assert (found.used.stream_kind, found.used.streams, found.used.threads) == ("emulated", 3, len(cpus))
 
 
 def test_threads_are_those_of_the_cores_asked_for(run: Run) -> None:
@@ -131,8 +133,9 @@ def test_script_that_fails_ends_only_its_worker(run: Run) -> None:
 def link_engines(root: Path) -> None:
     """Give the test's home the engines that are installed for tests."""
     data = Path(os.environ["TUIBENCH_HOME"]) / "data"
-    data.mkdir(parents=True)
-    (data / "engines").symlink_to(root)
+    data.mkdir(parents=True, exist_ok=True)
+    if not (data / "engines").exists():
+        (data / "engines").symlink_to(root)
 
 
 def inspect(path: Path, python: str) -> ModelSummary:
@@ -202,6 +205,17 @@ def measure(engines_root: Callable[[str], Path], target: Path, *arguments: str) 
     return {cell["asked"]["engine"]: cell for cell in json.loads(target.read_text())["tuibench"]["cells"]}
 
 
+def sha256_of(folder: Path) -> str:
+    """Return the sha256 over the configuration and the weights of a directory."""
+    whole = b"".join((folder / name).read_bytes() for name in ("config.json", "model.safetensors"))
+    return hashlib.sha256(whole).hexdigest()
+
+
+def models_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the models of the result that was written last."""
+    return list(json.loads((folder / "result.json").read_text())["tuibench"]["models"])
+
+
 def test_directory_with_onnx_and_safetensors_agrees_in_both_engines(
     files: Path, tmp_path: Path, engines_root: Callable[[str], Path]
 ) -> None:
@@ -215,6 +229,12 @@ def test_directory_with_onnx_and_safetensors_agrees_in_both_engines(
     for cell in cells.values():
         assert (cell["check"]["state"], cell["used"]["precision"], cell["used"]["batch"]) == ("agrees", "f32", 2)
     assert cells["torch"]["check"]["difference"] > 0
+    own, twin = sha256_of(folder), hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+    assert cells["torch"]["used"]["details"]["weights_sha256"] == own
+    assert [one["sha256"] for one in models_of(tmp_path)] == [twin]
+    alone = measure(engines_root, tmp_path / "result.json", str(folder), "-e", "torch", *asks[2:])["torch"]
+    assert (alone["check"]["state"], alone["used"]["batch"]) == ("agrees", 2)
+    assert [one["sha256"] for one in models_of(tmp_path)] == [own]
 
 
 @pytest.mark.parametrize("name", ["bert", "half", "vit"])
@@ -228,8 +248,7 @@ def test_directory_without_onnx_runs_unchecked_in_float32(
 def test_identity_of_a_directory_covers_configuration_and_weights(files: Path, python: str) -> None:
     found = inspect(files / "bert" / "config.json", python)
     assert [Path(one.path).name for one in found.files] == ["config.json", "model.safetensors"]
-    whole = b"".join((files / "bert" / name).read_bytes() for name in ("config.json", "model.safetensors"))
-    assert found.sha256 == hashlib.sha256(whole).hexdigest()
+    assert found.sha256 == sha256_of(files / "bert")
     assert [port.name for port in found.inputs] == ["input_ids", "attention_mask", "token_type_ids"]
 
 

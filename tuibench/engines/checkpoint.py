@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -14,6 +15,7 @@ _WEIGHTS = ".safetensors"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 _MOST_BYTES = 1 << 20
 """Size of a configuration; real ones have a few kilobytes."""
+_PIECE_BYTES = 4 << 20
 
 
 def checkpoint_files(config: Path) -> tuple[Path, ...]:
@@ -36,6 +38,16 @@ def checkpoint_files(config: Path) -> tuple[Path, ...]:
     if "auto_map" in read_config(config):
         raise ModelError("model_wants_trust", path=str(folder))
     return config, *weights
+
+
+def hash_checkpoint(config: Path) -> str:
+    """Return the sha256 over configuration and weights, which identifies a directory."""
+    total = hashlib.sha256()
+    for one in checkpoint_files(config):
+        with open(one, "rb") as file:
+            while piece := file.read(_PIECE_BYTES):
+                total.update(piece)
+    return total.hexdigest()
 
 
 def read_config(config: Path) -> dict[str, Any]:

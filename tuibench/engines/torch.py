@@ -20,7 +20,7 @@ from tuibench.core.engine import CHECKPOINT, PT2, SAFETENSORS, TORCHSCRIPT
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
 from tuibench.engines.apart import require_call
-from tuibench.engines.checkpoint import checkpoint_files
+from tuibench.engines.checkpoint import checkpoint_files, hash_checkpoint
 from tuibench.engines.error_words import engine_reason
 from tuibench.engines.openmp import pool_pinning, pool_variables
 from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
@@ -235,12 +235,17 @@ class TorchSession:
     def read_back(self) -> ReadBack:
         """Return the type of the weights and the threads of the pool."""
         found = {_PRECISIONS[name] for name in self._types if name in _PRECISIONS}
+        details = {"types": ", ".join(self._types) or "no weights"}
+        path = Path(self._setting.model_path)
+        if _kind_of(str(path)) == SAFETENSORS and path.with_name("model.onnx").exists():
+            # In a run with other engines the model is known by the ONNX file.
+            details["weights_sha256"] = hash_checkpoint(path)
         return ReadBack(
             precision=found.pop() if len(found) == 1 else None,
             threads=int(self._torch.get_num_threads()),
             streams=1,
             pinned=pool_pinning(self._setting),
-            details={"types": ", ".join(self._types) or "no weights"},
+            details=details,
         )
 
     def close(self) -> None:

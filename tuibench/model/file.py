@@ -71,8 +71,9 @@ def locate(path: str | os.PathLike[str], *, foreign: bool = False) -> ModelFile:
 
 
 def twin_of(path: str) -> str:
-    """Return the ONNX file beside a file of another format, which has its name; '' if there is none."""
-    beside = Path(path).with_suffix(".onnx")
+    """Return the ONNX file beside a file of another format: that of its name, or `model.onnx` of its directory."""
+    file = Path(path)
+    beside = file.with_name("model.onnx") if file.name == CHECKPOINT else file.with_suffix(".onnx")
     return str(beside) if beside.is_file() else ""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from tuibench.core.engine import TORCHSCRIPT, reader_of
+from tuibench.core.engine import SAFETENSORS, TORCHSCRIPT, reader_of
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.reason import Reason, because
@@ -314,8 +314,12 @@ def _describe_interface(
     if read_interface is None:
         raise ModelError("ort_needs_engine", path=str(file.path))
     inputs, outputs = read_interface(str(file.path), file.format)
-    if file.format != "ort":
-        inputs = _with_dims(inputs, twin_of(str(file.path)))
+    twin = twin_of(str(file.path)) if file.format != "ort" else ""
+    graph = load_graph(twin) if twin else None
+    if graph is not None and file.format == SAFETENSORS:
+        inputs, outputs = input_ports(graph.graph), output_ports(graph.graph)  # its network takes any input by name
+    elif graph is not None:
+        inputs = _with_dims(inputs, graph)
     files, sha256 = hashes.stamps((file.path, *file.others), data)
     return ModelSummary(
         path=str(file.path),
@@ -339,10 +343,9 @@ def _why_interface(file_format: str) -> Reason:
     )
 
 
-def _with_dims(inputs: tuple[Port, ...], twin: str) -> tuple[Port, ...]:
+def _with_dims(inputs: tuple[Port, ...], twin: onnx.ModelProto) -> tuple[Port, ...]:
     """Return inputs with the types and dims of the ONNX twin where their own file names none."""
-    graph = load_graph(twin) if twin else None
-    known = {one.name: one for one in input_ports(graph.graph)} if graph is not None else {}
+    known = {one.name: one for one in input_ports(twin.graph)}
     return tuple(known.get(one.name, one) if one.shape is None else one for one in inputs)
 
 

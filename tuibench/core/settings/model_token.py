@@ -48,9 +48,16 @@ _INPUTS = _FileRole(UsageError, "--inputs")
 
 
 def resolve_model(
-    token: str, sample_dir: Path = _SAMPLE_DIR, fetch: Callable[[str], ModelSource] | None = None
+    token: str,
+    sample_dir: Path = _SAMPLE_DIR,
+    fetch: Callable[[str], ModelSource] | None = None,
+    *,
+    wants_weights: bool = False,
 ) -> ModelSource:
-    """Return the file for a token or raise an error with the cause; `fetch` downloads remote models."""
+    """Return the file for a token or raise an error with the cause; `fetch` downloads remote models.
+
+    `wants_weights` prefers the safetensors of a directory to its ONNX file.
+    """
     if token == "sample" or token.startswith("sample:"):
         return ModelSource(token, _sample(token, sample_dir))
     if remote_scheme(token) == "zoo":
@@ -66,7 +73,7 @@ def resolve_model(
         raise UsageError("model_without_name")
     path = _absolute(token, _MODEL)
     if stat.S_ISDIR(_mode(path, token, _MODEL)):
-        path = _inside(path, token)
+        path = _inside(path, token, wants_weights)
     _require_regular(path, _MODEL)
     if not path.isprintable() and any(0xDC80 <= ord(char) <= 0xDCFF for char in path):
         raise ModelError("path_not_utf8", path=path)
@@ -117,9 +124,9 @@ def _mode(path: str, token: str, role: _FileRole) -> int:
         raise role.error(code, token, text=text) from error
 
 
-def _inside(directory: str, token: str) -> str:
+def _inside(directory: str, token: str, wants_weights: bool) -> str:
     path = os.path.join(directory, "model.onnx")
-    if os.path.lexists(path):
+    if os.path.lexists(path) and not (wants_weights and checkpoint_beside(path)):
         return path
     config = checkpoint_beside(path)
     if config:

@@ -107,7 +107,10 @@ def to_spec(
             flag = setting.flags[0]
             values[setting.name] = setting.kind.settle(flag, getattr(request, setting.name), context)
     values["streams"] = _streams(request.streams, values["scenarios"], context.notes)
-    models = _models(request.models, context.notes, fetch)
+    wants_weights = all(
+        engine.reads(one, engine.SAFETENSORS) and not engine.reads(one, "onnx") for one in values["engines"]
+    )
+    models = _models(request.models, context.notes, fetch, wants_weights)
     return BenchmarkSpec(models=models, **build_sections(settings, values)), tuple(context.notes)
 
 
@@ -205,9 +208,9 @@ def _merge(stored: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _models(
-    tokens: tuple[str, ...], notes: list[str], fetch: Callable[[str], ModelSource] | None
+    tokens: tuple[str, ...], notes: list[str], fetch: Callable[[str], ModelSource] | None, wants_weights: bool
 ) -> tuple[ModelSource, ...]:
-    here = {token: resolve_model(token) for token in tokens if not is_remote(token)}
+    here = {token: resolve_model(token, wants_weights=wants_weights) for token in tokens if not is_remote(token)}
     sources: dict[str, ModelSource] = {}
     for token in tokens:
         source = here.get(token) or resolve_model(token, fetch=fetch)
