@@ -131,6 +131,13 @@ def test_streams_are_processes_because_inference_holds_the_lock(run: Run, tmp_pa
     assert refusal(other, "setting").code == "unsupported_stream_kind"
 
 
+def test_elastic_requests_wait_for_each_other_on_a_node(run: Run, tmp_path: Path) -> None:
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    asks = {"scenario": "elastic", "streams": 2, "cores": len(cpus)}
+    found = measured(run(tiny(tmp_path), [tokens()], asks=asks, streams=2, cpus=cpus))
+    assert (found.used.stream_kind, found.used.streams, found.used.threads) == ("emulated", 2, len(cpus))
+
+
 @pytest.mark.parametrize("pin", ["core", "none"])
 def test_threads_are_those_of_the_cores_asked_for(run: Run, tmp_path: Path, pin: str) -> None:
     cpus = tuple(sorted(os.sched_getaffinity(0)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import Any
 
 from tuibench.engines.protocol import Session
 from tuibench.host.noise import Witness
@@ -14,6 +16,8 @@ from tuibench.worker.drive import Outcome, Ready
 from tuibench.worker.loading import Share, near_cpus
 from tuibench.worker.sync import rotate
 
+Turn = AbstractContextManager[Any]
+"""Lets one request at a time pass, or any."""
 EMULATED = "emulated"
 """Kind of streams whose requests this module distributes."""
 
@@ -41,8 +45,10 @@ class Balance:
 class Client:
     """One thread that sends one request after the other."""
 
-    def __init__(self, ready: Ready, sessions: Sequence[Session], balance: Balance, home: int) -> None:
-        self._ready, self._sessions, self._balance = ready, sessions, balance
+    def __init__(
+        self, ready: Ready, sessions: Sequence[Session], balance: Balance, turns: Sequence[Turn], home: int
+    ) -> None:
+        self._ready, self._sessions, self._balance, self._turns = ready, sessions, balance, turns
         self._node = home
         self._keep: list[object] = []
 
@@ -61,7 +67,8 @@ class Client:
             if node != self._node:
                 self._move(node)
             try:
-                next(rotations[node])()
+                with self._turns[node]:
+                    next(rotations[node])()
             finally:
                 self._balance.give_back(node)
 
@@ -83,13 +90,18 @@ def drive(ready: Ready) -> Outcome:
     before = isolation.count_threads() - ready.shares[0].threads + 1
     sessions = [ready.session, *(_load(ready, share) for share in ready.shares[1:])]
     isolation.pin_process(job.cpus)
-    balance = Balance(len(sessions))
-    clients = [Client(ready, sessions, balance, index % len(sessions)) for index in range(job.streams)]
+    # A pool of OpenMP belongs to the thread that calls: requests at the same time would each compute on all cores.
+    has_own_pools = "threads" not in ready.engine.capabilities.stream_kinds
+    turns: list[Turn] = [threading.Lock() if has_own_pools else nullcontext() for _ in sessions]
+    balance, alone = Balance(len(sessions)), isolation.count_threads()
+    clients = [Client(ready, sessions, balance, turns, index % len(sessions)) for index in range(job.streams)]
     driven = streams.ThreadStreams([client.make for client in clients])
     crowd = max(1.0, job.streams / len(sessions))
     try:
         # Clients beyond one per node wait for the engine; they are none of its threads.
         threads = isolation.count_threads() - before - (job.streams - len(sessions))
+        if has_own_pools:
+            threads = _pool_threads(sessions, (isolation.count_threads() - alone) // job.streams)
         ready.enter_timed(latency_ns, crowd)
         outcome = streams.measure_streams(
             streams.thread_slices(driven),
@@ -106,6 +118,12 @@ def drive(ready: Ready) -> Outcome:
     finally:
         driven.close()
     return replace(outcome, distinct=len(ready.bound.calls), threads=threads)
+
+
+def _pool_threads(sessions: Sequence[Session], counted: int) -> int:
+    """Return the threads that compute at a time: those of one client per node, as the engine tells or as counted."""
+    told = [session.read_back().threads for session in sessions]
+    return sum(counted if one is None else one for one in told)
 
 
 def _load(ready: Ready, share: Share) -> Session:
