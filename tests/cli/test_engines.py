@@ -18,7 +18,8 @@ import pytest
 from tests.cli.running import LONG, detach, end
 from tests.cli.shell import Shell, as_shell, until
 from tests.cli.terminal import on_terminal
-from tests.wheels import ENGINE, make_wheels
+from tests.conftest import REAL_ENVIRONMENT
+from tests.wheels import ENGINE, RELEASE, make_wheels
 from tuibench.services.api import Services
 
 
@@ -68,6 +69,41 @@ def test_run_with_a_damaged_engine_names_the_command_that_mends_it(shell: Shell,
     assert any(line.startswith(ENGINE) and "damaged" in line for line in shell.run("engines").lines)
 
 
+def spoil_packages(place: Path) -> str:
+    """Replace the engine's package by one that cannot be imported; return its id."""
+    (site,) = place.glob("venv/lib/python*/site-packages")
+    (site / "tests_beside.pth").unlink()
+    (site / "onnxruntime").mkdir()
+    (site / "onnxruntime" / "__init__.py").write_text("raise ImportError('\\x1b[2J\\u202egone')\n")
+    return ENGINE
+
+
+def rename_release(place: Path) -> str:
+    """Let the installation be that of another release; return its id."""
+    other = "onnxruntime@1.20.9"
+    record = json.loads((place / "installed.json").read_text())
+    place.rename(place.with_name(other))
+    (place.with_name(other) / "installed.json").write_text(json.dumps(record | {"id": other}))
+    return other
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (spoil_packages, "cannot be imported: "),
+        (rename_release, f"contains release {RELEASE}; tuibench engines remove"),
+    ],
+)
+def test_run_with_a_spoiled_engine_is_a_failed_cell_with_its_reason(
+    shell: Shell, engine: Path, change: Callable[[Path], str], said: str
+) -> None:
+    changed = change(engine)
+    done = shell.benchmark("sample:tiny", "-e", changed, "-s", "sync", "-ncores", "1")
+    assert done.code != 0
+    assert f"{changed} {said}" in done.out
+    assert not {"\x1b", "\u202e"} & set(done.out + done.err)
+
+
 def test_test_prints_the_difference_of_one_engine(shell: Shell, engine: Path) -> None:
     for spelled in (ENGINE, ENGINE.replace("@", "==")):
         done = shell.run("engines", "test", spelled)
@@ -113,10 +149,16 @@ def test_two_releases_are_measured_in_one_run(shell: Shell, engines_root: Callab
     assert any(line.startswith(older) and "agree" in line for line in done.lines)
 
 
-def test_engine_is_installed_from_wheels_with_the_network_cut(real_shell: Shell, tmp_path: Path) -> None:
+def network_cut() -> tuple[str, ...]:
+    """Return the command that runs another one without a network; skip if there is none."""
     cut = ("unshare", "-rn")
     if shutil.which("unshare") is None or subprocess.run([*cut, "true"], capture_output=True, check=False).returncode:
         pytest.skip("a network namespace cannot be made here")
+    return cut
+
+
+def test_engine_is_installed_from_wheels_with_the_network_cut(real_shell: Shell, tmp_path: Path) -> None:
+    cut = network_cut()
     wheels = make_wheels(tmp_path / "wheels")
     arguments = ("engines", "install", ENGINE, "--python", sys.executable, "--wheels", str(wheels))
     done = real_shell.run(*arguments, env={"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": None}, wrap=cut)
@@ -125,6 +167,24 @@ def test_engine_is_installed_from_wheels_with_the_network_cut(real_shell: Shell,
     without = real_shell.run("engines", "install", "onnxruntime@1.20.1", wrap=cut, env={"PIP_CONFIG_FILE": os.devnull})
     assert without.code == 4 and "tuibench engines download onnxruntime@1.20.1 --to DIR" in without.err
     until(lambda: not real_shell.processes(), "no process")
+
+
+@pytest.mark.slow
+def test_deepsparse_is_carried_to_a_machine_without_a_network(
+    real_shell: Shell, tmp_path: Path, engines_root: Callable[[str], Path]
+) -> None:
+    engines_root("deepsparse")  # where it cannot be installed, it cannot be carried either
+    cut = network_cut()
+    own = {name: REAL_ENVIRONMENT.get(name) for name in ("HOME", "PIP_CONFIG_FILE", "PIP_FIND_LINKS")}
+    wheels = tmp_path / "carried"
+    fetched = real_shell.run("engines", "download", "deepsparse", "--to", str(wheels), "--accept-licence", env=own)
+    if fetched.code == 4:
+        pytest.skip(f"the package index cannot be reached: {fetched.err.splitlines()[-1]}")
+    assert fetched.code == 0 and len(list(wheels.glob("deepsparse-1.8.0-*.whl"))) >= 1, fetched.err
+    arguments = ("engines", "install", "deepsparse", "--wheels", str(wheels), "--accept-licence")
+    done = real_shell.run(*arguments, env=own | {"PIP_FIND_LINKS": None, "PIP_CONFIG_FILE": os.devnull}, wrap=cut)
+    assert done.code == 0, done.err
+    assert done.err.splitlines()[-1].startswith("installed deepsparse@1.8.0")
 
 
 def test_licence_is_asked_for_at_a_terminal_and_refused_elsewhere(real_shell: Shell, tmp_path: Path) -> None:

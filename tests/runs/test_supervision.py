@@ -102,6 +102,11 @@ def test_files_of_an_engine_stay_out_of_the_users_directory(
     assert os.listdir(tmp_path / "users") == [] and (tmp_path / "litter").exists()
 
 
+@pytest.mark.parametrize("phase", ["load", "first", "timed"])
+def test_output_of_a_library_never_reaches_the_frames(run: Run, phase: str) -> None:
+    assert isinstance(run({"latency_us": 500, phase: "print"}), Execution)
+
+
 def test_megabyte_on_stderr_does_not_block_and_last_line_is_shown(run: Run) -> None:
     failure = run({"first": "stderr"})
     assert isinstance(failure, Failure)

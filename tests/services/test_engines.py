@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -143,6 +144,7 @@ def test_orders_that_cannot_succeed_are_refused_at_once(
     assert code_of(services, replace(order, id="onnxruntime")) == "engine_is_beside"
     assert code_of(services, replace(order, id="onnxruntime@1.2")) == "release_too_old"
     assert code_of(services, replace(order, id="unknown@1.2")) == "unknown_engine"
+    assert code_of(services, replace(order, id="deepsparse@1.7.0")) == "only_one_release"
     (tmp_path / "empty").mkdir()
     assert code_of(services, replace(order, wheels=str(tmp_path / "empty"))) == "wheel_missing"
     assert names(services) == []
@@ -230,6 +232,7 @@ def test_killed_installation_is_never_used_and_is_replaced(services: Services, o
     for line in killed.stderr:
         if line.startswith("installing"):
             break
+    assert code_of(services, order) == "engine_being_changed"
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     assert find_installation(services.engines.root, ENGINE) is None
@@ -364,13 +367,42 @@ def test_packages_of_two_indexes_are_downloaded(services: Services, order: Insta
     assert caught.value.reason.code == "no_wheel_for_python" and caught.value.reason.fields["package"] == "numpy"
 
 
-def test_licence_must_be_accepted(services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch) -> None:
+def change_recipe(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     recipe = find_recipe(ENGINE)
     assert recipe is not None
-    changed = replace(recipe, licence=DEEPSPARSE_LICENCE)
+    changed = replace(recipe, **changes)
     monkeypatch.setattr("tuibench.services.engines.find_recipe", lambda _: changed)
+
+
+def test_licence_must_be_accepted(services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch) -> None:
+    change_recipe(monkeypatch, licence=DEEPSPARSE_LICENCE)
     assert code_of(services, order) == "licence_not_accepted"
     assert services.engines.state(ENGINE).licence == DEEPSPARSE_LICENCE
+
+
+def test_engine_that_does_not_fit_this_machine_is_not_possible_here(
+    services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = replace(order, python="")
+    change_recipe(monkeypatch, pythons=("2.6",))
+    with pytest.raises(EngineError) as caught:
+        services.engines.install(order)
+    assert caught.value.reason.code == "no_fitting_python"
+    assert f"tuibench engines install {ENGINE} --python PATH" in hint_words(caught.value)
+    state = services.engines.state(ENGINE)
+    assert (state.state, state.why and state.why.code) == (IMPOSSIBLE, "no_python_for")
+    change_recipe(monkeypatch, machine="riscv64")
+    assert code_of(services, order) == "engine_other_machine"
+    assert services.engines.state(ENGINE).state == IMPOSSIBLE and names(services) == []
+
+
+def test_installation_whose_python_was_upgraded_is_made_anew(installed: Services, order: InstallOrder) -> None:
+    engines = installed.engines
+    python = engines.root / ENGINE / "venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/opt/python-3.11.1/bin/python3.11")
+    assert engines.state(ENGINE).state == DAMAGED
+    assert engines.install(order)[1] and engines.state(ENGINE).state == INSTALLED
 
 
 def test_full_disk_is_named(services: Services, order: InstallOrder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ TUIBENCH_FAKE is the script as JSON or a path to it. The script maps cell patter
 "cores=1,batch=4" (the last matching pattern wins over "default") to
 `{"latency_us": 500 | [500, 510, …], "load": ACT, "first": ACT, "timed": ACT, "after": N, "outputs": "none"|"wrong",
 "bound"|"engine-allocated"|"call": {… for that I/O class alone}, "layers": {operator or node: microseconds}}`
-ACT is one of ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr, litter and deaf-hang.
+ACT is one of ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr, litter, print and deaf-hang.
 """
 
 from __future__ import annotations
@@ -71,6 +71,10 @@ def perform(act: str) -> None:
         os._exit(0)
     if act == "litter":
         Path("litter").write_text("left behind\n")
+        return
+    if act == "print":
+        for descriptor in (1, 2):
+            os.write(descriptor, b"\x00 a library talks\n")
         return
     if act == "oom":
         raise MemoryError("scripted failure: oom")

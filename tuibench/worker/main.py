@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from typing import Any
 
-from tuibench.core.engine import install_command, is_apart
+from tuibench.core.engine import full_id, install_command, split_id
 from tuibench.core.errors import EngineError, TuibenchError
 from tuibench.core.reason import OUT_OF_MEMORY, Failure, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
 from tuibench.engines.error_words import exception_reason, plain_words
-from tuibench.engines.protocol import BadSetting, EngineRefusal, IoUnavailable
+from tuibench.engines.protocol import BadSetting, Engine, EngineRefusal, IoUnavailable
 from tuibench.worker import isolation, loading
 from tuibench.worker.job import Job, receive, send
 
@@ -99,18 +100,28 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     )
     isolation.apply_environment({**isolation.thread_variables(first.threads), **engine.environment(setting)})
     reporter.send({"f": "modules", "names": sorted(sys.modules)})
-    try:
-        version = engine.start()
-    except ImportError as error:
-        if is_apart(asked.engine):  # it was installed: installing it again would change nothing
-            raise MissingEngine("engine_not_imported", engine=asked.engine, text=str(error)) from error
-        command = install_command(asked.engine)
-        raise MissingEngine("engine_not_installed", engine=asked.engine, text=str(error), command=command) from error
+    version = start_engine(engine, asked.engine)
     isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
 
     from tuibench.worker.execution import Measurement
 
     return Measurement(job, engine, version, setting, shares, own_queue, reporter).measure()
+
+
+def start_engine(engine: Engine, engine_id: str) -> str:
+    """Import the engine and return its version; raise MissingEngine if that fails or another release is installed."""
+    full = full_id(engine_id)
+    release = split_id(full)[1]
+    try:
+        version = engine.start()
+    except ImportError as error:
+        if release:  # it was installed: installing it again would change nothing
+            raise MissingEngine("engine_not_imported", engine=engine_id, text=str(error)) from error
+        command = install_command(engine_id)
+        raise MissingEngine("engine_not_installed", engine=engine_id, text=str(error), command=command) from error
+    if release and not re.match(rf"{re.escape(release)}(?!\d)", version):
+        raise MissingEngine("engine_other_release", engine=full, version=version)
+    return version
 
 
 def make_shares(job: Job, whole: loading.Share) -> list[loading.Share]:

@@ -78,6 +78,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "engine_without_layer_times": ("{engine} reports no layer times", "engines with layer times: {names}"),
     "engine_not_installed": ("{engine} is not installed ({text}); {command}", ""),
     "engine_not_imported": ("{engine} cannot be imported: {text}", ""),
+    "engine_other_release": ("{engine} contains release {version:60}; tuibench engines remove {engine} removes it", ""),
     "operator_too_new": (
         "{operator} of opset {opset} has no form in opset {highest}, the newest that the engine takes",
         "export the model with an older opset",
