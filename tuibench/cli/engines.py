@@ -20,7 +20,15 @@ from tuibench.core.errors import EngineError, ExitCode, TuibenchError, UsageErro
 from tuibench.core.reason import Reason
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
-from tuibench.present.engine_list import engine_table, engines_json, installed_words, offer_words, progress_words
+from tuibench.present.engine_list import (
+    disturbance_words,
+    engine_table,
+    engines_json,
+    installed_words,
+    offer_words,
+    progress_words,
+    removed_words,
+)
 from tuibench.present.error.engine import licence_words
 from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.present.reason import reason_words
@@ -109,7 +117,7 @@ def remove(args: argparse.Namespace, services: Services, _: Interruption) -> Non
         tell(f"removing {engine_id}")
     freed = services.engines.remove(args.id)
     if not args.quiet:
-        tell(f"removed {engine_id}: {size(freed)}; tuibench engines install {engine_id} installs it again")
+        tell(f"{removed_words(engine_id, freed)}; tuibench engines install {engine_id} installs it again")
 
 
 def _accepted(args: argparse.Namespace, state: EngineState) -> InstallOrder:
@@ -131,7 +139,7 @@ def _accepted(args: argparse.Namespace, state: EngineState) -> InstallOrder:
 def _warn_if_measuring(services: Services) -> None:
     """Print one line if another process measures on this machine: this command takes its cores."""
     if holder := services.runs.holder():
-        tell(f"warning: this machine is measuring ({holder}), and this command disturbs it")
+        tell(f"warning: {disturbance_words(holder)}")
 
 
 @contextmanager

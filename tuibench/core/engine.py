@@ -162,6 +162,12 @@ def spell_id(text: str) -> str:
     return text.strip().replace("==", "@", 1)
 
 
+def complete_id(text: str, name: str) -> str:
+    """Return an id as it is stored; a release alone is one of the engine `name`."""
+    spelled = spell_id(text)
+    return f"{name}@{spelled}" if name and spelled[:1].isdigit() else spelled
+
+
 def with_version(engine_id: str, version: str) -> str:
     """Return an engine with its version, which an id with a release names already."""
     return engine_id if split_id(engine_id)[1] else f"{engine_id} {version}".rstrip()

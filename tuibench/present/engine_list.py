@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tuibench.core.engine import REGISTRY
+from tuibench.core.engine import REGISTRY, with_version
 from tuibench.core.engine_state import (
     AVAILABLE,
     BESIDE,
@@ -90,6 +90,27 @@ def install_question(engine: EngineState) -> str:
     """Return the question before an installation, for one line."""
     about = f", about {size(engine.size_bytes)}" if engine.size_bytes else ""
     return f"Install {show(engine.id, 40)}{about}?"
+
+
+def disturbance_words(holder: str) -> str:
+    """Return the warning that an action on engines takes cores from a measurement; `holder` is who measures."""
+    return f"this machine is measuring ({holder}), and this command disturbs it"
+
+
+def disturbance_question(holder: str) -> str:
+    """Return the same as a question, for one line."""
+    return f"Installing disturbs the measurement of {holder}"
+
+
+def removal_question(engine: EngineState) -> str:
+    """Return the question before a removal, for one line."""
+    about = f", {size(engine.size_bytes)}" if engine.size_bytes else ""
+    return f"Remove {show(with_version(engine.id, engine.release), 60)}{about}?"
+
+
+def removed_words(engine_id: str, size_bytes: int) -> str:
+    """Return the result of a removal."""
+    return f"removed {show(engine_id, 60)}: {size(size_bytes)}"
 
 
 def licence_question(engine: EngineState) -> str:

@@ -97,6 +97,18 @@ class Engines:
         """Return one engine with an interpreter of its own; raise an error if there is no such one."""
         return find_state(self.root, self.recipe(engine_id))
 
+    def installable(self, engine_id: str) -> EngineState:
+        """Return the state of an engine that can be installed; raise the error of `install` for any other."""
+        state = self.state(engine_id)
+        if state.state == INSTALLED:
+            raise EngineError("engine_installed_already", engine=engine.full_id(state.id))
+        if not state.is_installable:
+            recipe = self.recipe(engine_id)
+            order = InstallOrder(recipe.id, accepts_licence=True)
+            _check(recipe, order, engine.install_command(recipe.id))
+            next(_interpreters(recipe, order))
+        return state
+
     def recipe(self, engine_id: str) -> Recipe:
         """Return what an engine is made of; raise an error if it is unknown or has no interpreter of its own."""
         spelled = engine.spell_id(engine_id)

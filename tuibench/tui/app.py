@@ -353,10 +353,13 @@ class Dashboard(QuietApp):
     def action_quit_now(self) -> None:
         """Leave the dashboard from any screen; ask first if that cancels an installation."""
         job, page = self.services.installing(), self.page
-        if job is None or job.is_done or self.screen is not page:
+        if job is None or job.is_done:
             self.exit(int(ExitCode.OK))
             return
-        confirm(page, f"{job.id} is being installed; quitting cancels it", "quit", lambda: self.exit(int(ExitCode.OK)))
+        question = f"{job.id} is being installed; quitting cancels it"
+        page.when_shown(lambda: confirm(page, question, "quit", lambda: self.exit(int(ExitCode.OK))))
+        if self.screen is not page:
+            self.pop_screen()  # a dialog covers the line that asks
 
     def action_palette(self) -> None:
         """Open the palette of actions."""

@@ -219,10 +219,13 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key("previous-field", "up", "previous", "The previous field."),
     ),
     "engine": (
-        Key("install-engine", "i", "install", "Install the engine under the cursor; asks first."),
+        Key("install-engine", "i", "install", "Install the engine under the cursor, or another release; asks first."),
         Key("cancel-install", "X", "cancel", "Cancel the installation of an engine."),
     ),
-    "machine": (Key("look-again", "r,f5", "refresh", "Examine the machine and its noise again."),),
+    "machine": (
+        Key("look-again", "r,f5", "refresh", "Examine the machine and its noise again."),
+        Key("remove-engine", "d", "remove", "Remove the engine under the cursor; asks first."),
+    ),
 }
 KEYS = {key.id: key for group in GROUPS.values() for key in group}
 ONE_WORD = {"scroll-left": "scroll", "scroll-right": "scroll"}

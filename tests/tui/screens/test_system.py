@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,16 @@ from tests.present.test_doctor import facts_of, write_intel
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.pilot import look, open_app, press, replace_methods, settle, status_of
 from tests.tui.screens.system_services import RUN, STATES, SystemServices
-from tuibench.core.engine_state import DOWNLOAD, PROBE, InstallOrder, InstallProgress
+from tuibench.core.engine_state import AVAILABLE, DOWNLOAD, PROBE, EngineState, InstallOrder, InstallProgress
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.reason import LEGACY_TEXT
-from tuibench.engines.installation import Installation
+from tuibench.core.record import to_plain
+from tuibench.engines.installation import RECORD, Installation, installations_held
 from tuibench.present.doctor import paragraphs
 from tuibench.present.error.words import hint_words, message_words
+from tuibench.services import engines
+from tuibench.services.api import Services
 from tuibench.tui.screens.system import describe
 from tuibench.tui.terminal import Display
 
@@ -126,7 +131,10 @@ class _Job:
 def jobs(facts: dict[str, Any]) -> tuple[SystemServices, list[_Job]]:
     """Return services whose installations are scripted, and those that were begun."""
     services, begun = SystemServices(facts), list[_Job]()
-    states = {one.id: one for one in STATES}
+    states, real = {one.id: one for one in STATES}, services.engines.state
+
+    def state(engine_id: str) -> EngineState:
+        return states[engine_id] if engine_id in states else real(engine_id)
 
     def begin(order: InstallOrder) -> _Job:
         begun.append(_Job(order))
@@ -134,7 +142,7 @@ def jobs(facts: dict[str, Any]) -> tuple[SystemServices, list[_Job]]:
 
     replace_methods(
         services,
-        engines__state=states.__getitem__,
+        engines__state=state,
         engines__begin=begin,
         installing=lambda: begun[-1] if begun else None,
     )
@@ -144,13 +152,13 @@ def jobs(facts: dict[str, Any]) -> tuple[SystemServices, list[_Job]]:
 async def test_engine_is_installed_after_its_licence_was_accepted(jobs: tuple[SystemServices, list[_Job]]) -> None:
     services, begun = jobs
     async with open_app(services=services) as (app, pilot):
-        await press(pilot, "f2", "tab", "j", "j", "j", "i")
+        await press(pilot, "f2", "tab", "j", "j", "j", "i", "enter")
         assert "Install deepsparse, about 200 MB?" in frame(app)
         await press(pilot, "y")
         assert "no production" in frame(app) and "y accept" in frame(app) and not begun
         await press(pilot, "escape")
         assert not begun
-        await press(pilot, "i", "y", "y")
+        await press(pilot, "i", "enter", "y", "y")
         (job,) = begun
         assert job.order == InstallOrder("deepsparse", accepts_licence=True)
         assert "downloading 1 of 2: deepsparse; X cancels" in status_of(app).said
@@ -168,7 +176,7 @@ async def test_installation_goes_on_without_its_page_and_is_cancelled(
     async with open_app(services=services) as (app, pilot):
         await press(pilot, "f2", "X")
         assert "no engine is being installed" in status_of(app).said
-        await press(pilot, "tab", "j", "j", "j", "i", "y", "y", "escape")
+        await press(pilot, "tab", "j", "j", "j", "i", "enter", "y", "y", "escape")
         begun[0].progress = InstallProgress(PROBE)
         begun[0].hear()
         await press(pilot, "f2")
@@ -185,7 +193,7 @@ async def test_quitting_asks_before_it_cancels_an_installation(
     async with open_app(services=services) as (app, pilot):
         ended: list[int] = []
         monkeypatch.setattr(app, "exit", ended.append)
-        await press(pilot, "f2", "tab", "j", "j", "j", "i", "y", "y", *keys)
+        await press(pilot, "f2", "tab", "j", "j", "j", "i", "enter", "y", "y", *keys)
         assert "deepsparse is being installed; quitting cancels it" in frame(app) and "y quit" in frame(app)
         await press(pilot, "escape")
         assert not ended
@@ -196,10 +204,84 @@ async def test_quitting_asks_before_it_cancels_an_installation(
         assert ended == [0, 0]
 
 
-async def test_engine_that_cannot_be_installed_names_the_reason(jobs: tuple[SystemServices, list[_Job]]) -> None:
+async def test_engine_that_cannot_be_installed_names_the_reason_in_the_dialog(
+    jobs: tuple[SystemServices, list[_Job]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services, begun = jobs
+    monkeypatch.setattr(engines, "find_interpreters", lambda _: iter(()))
+    async with open_app(services=services) as (app, pilot):
+        await press(pilot, "f2", "tab", "G", "i", "enter")
+        assert "executor@1.4.2 needs Python 3.10 or 3.11" in frame(app) and "[executor " in frame(app)
+        await press(pilot, "escape", "g", "j", "i", *"onnxruntime==1.27.0", "enter")
+        assert "onnxruntime@1.27.0 is installed already" in frame(app)
+        await press(pilot, *"1.2.0", "enter")
+        assert "onnxruntime 1.2.0 is too old; releases from 1.15 can be installed" in frame(app)
+        await press(pilot, *"onnxruntime", "enter")
+        assert "onnxruntime@RELEASE" in frame(app)
+        await press(pilot, "escape", "i", "escape")
+        assert frame(app).count("onnxruntime@") == 1 and not begun
+
+
+async def test_release_is_installed_by_its_number_or_its_id(jobs: tuple[SystemServices, list[_Job]]) -> None:
+    services, begun = jobs
+    replace_methods(services, engines__state=lambda engine_id: EngineState(engine_id, AVAILABLE, ""))
+    async with open_app(services=services) as (app, pilot):
+        await press(pilot, "f2", "tab", "i", *"1.20.1", "enter")
+        assert "Install onnxruntime@1.20.1?" in frame(app)
+        await press(pilot, "escape", "i", *"openvino@2024.6.0", "enter", "y")
+        assert [job.order for job in begun] == [InstallOrder("openvino@2024.6.0", accepts_licence=True)]
+
+
+async def test_installation_warns_while_a_run_measures(jobs: tuple[SystemServices, list[_Job]]) -> None:
+    services, begun = jobs
+    replace_methods(services, runs__holder=lambda: "pid 7 of ann, run 8n5p, about 1 min left")
+    async with open_app(services=services) as (app, pilot):
+        await press(pilot, "f2", "tab", "j", "j", "j", "i", "enter", "y")
+        assert "Installing disturbs the measurement of pid 7 of ann, run 8n5p" in frame(app)
+        await press(pilot, "escape", "i", "enter", "y", "y")
+        assert "no production" in frame(app) and not begun
+        await press(pilot, "y")
+        assert len(begun) == 1
+
+
+@pytest.mark.parametrize("is_installing", [False, True])
+async def test_quitting_from_the_dialog_behaves_as_on_the_screen_below(
+    jobs: tuple[SystemServices, list[_Job]], monkeypatch: pytest.MonkeyPatch, is_installing: bool
+) -> None:
     services, begun = jobs
     async with open_app(services=services) as (app, pilot):
-        await press(pilot, "f2", "tab", "G", "i")
-        assert "needs Python 3.10 or 3.11" in status_of(app).said
-        await press(pilot, "g", "i")
-        assert "installed beside tuibench" in status_of(app).said and not begun
+        ended: list[int] = []
+        monkeypatch.setattr(app, "exit", ended.append)
+        await press(pilot, "f2", "tab", "j", "j", "j", "i")
+        if is_installing:
+            begun.append(_Job(InstallOrder("deepsparse")))
+        await press(pilot, "ctrl+q")
+        assert bool(ended) is not is_installing
+        assert ("quitting cancels it" in frame(app) and app.screen is app.page) is is_installing
+        if is_installing:
+            await press(pilot, "escape")
+            assert not ended
+            await press(pilot, "ctrl+q", "y")
+        assert ended == [0]
+
+
+async def test_installed_engine_is_removed_after_a_question(facts: dict[str, Any]) -> None:
+    services = Services()
+    root = services.engines.root
+    made = root / "onnxruntime@1.27.0"
+    (made / "venv" / "bin").mkdir(parents=True)
+    (made / "venv" / "bin" / "python").symlink_to(sys.executable)
+    (made / RECORD).write_text(json.dumps(to_plain(Installation(made.name, "3.11.7", size_bytes=113_000_000))))
+    replace_methods(services, machine__examine=lambda: facts)
+    async with open_app(services=services) as (app, pilot):
+        await press(pilot, "f2", "tab", "d")
+        assert "onnxruntime belongs to tuibench's own environment" in status_of(app).said
+        await press(pilot, "j", "d")
+        assert "Remove onnxruntime@1.27.0, 113 MB?" in frame(app) and "y remove" in frame(app)
+        await press(pilot, "escape")
+        with installations_held(root, [made.name]):
+            await press(pilot, "d", "y")
+            assert "onnxruntime@1.27.0 is in use" in status_of(app).said and made.exists()
+        await press(pilot, "d", "y")
+        assert status_of(app).said.startswith("removed onnxruntime@1.27.0: ") and not made.exists()
+        assert "113 MB" not in frame(app)

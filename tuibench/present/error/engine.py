@@ -54,6 +54,7 @@ def _beside(fields: Fields) -> str:
 ENGINE_ERRORS: dict[str, MessageAndHint] = {
     # Before an installation
     "engine_is_beside": ("{engine} belongs to tuibench's own environment", _beside),
+    "engine_installed_already": ("{engine} is installed already", ""),
     "licence_not_accepted": (
         lambda fields: f"{show(fields['engine'])} has a licence to accept: {licence_words(fields['licence'])}",
         "the same command with --accept-licence accepts it",

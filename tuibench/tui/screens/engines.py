@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tuibench.core.engine_state import EngineState, InstallOrder
-from tuibench.present.engine_list import install_question, installed_words, licence_question, progress_words, state_of
+from tuibench.core.errors import TuibenchError
+from tuibench.present.engine_list import (
+    disturbance_question,
+    install_question,
+    installed_words,
+    licence_question,
+    progress_words,
+)
 from tuibench.tui.messages import InstallMoved
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.status_line import confirm
 
 _GROUP = "engine"
+_Offer = tuple[EngineState, str]
+"""An engine, and who measures on this machine now; '' for nobody."""
 
 
 class InstallsEngines(Page):
     """A page on which a key installs an engine; the installation continues when the page is left."""
 
-    def engine_installed(self) -> None:
-        """Handle the end of an installation: other engines can be used now."""
+    def engines_changed(self) -> None:
+        """Handle the end of an installation or a removal: other engines can be used now."""
 
     def follow_installation(self) -> None:
         """Show an installation that another page began, now and from now on."""
@@ -24,19 +35,37 @@ class InstallsEngines(Page):
             job.hear = lambda: self.post_message(InstallMoved())
             self.post_message(InstallMoved())
 
-    def install_engine(self, engine_id: str) -> None:
-        """Install an engine after a question, and after a second one if it has a licence to accept."""
+    def is_installing(self) -> bool:
+        """Return whether an engine is being installed, and say so."""
         job = self.services.installing()
-        if job is not None and not job.is_done:
-            self.say(f"{job.id} is being installed; {self.shown_key('cancel-install')} cancels it", "warn")
-            return
-        self.request(lambda: self.services.engines.state(engine_id), self._ask_first, group=_GROUP, opens=True)
+        if job is None or job.is_done:
+            return False
+        self.say(f"{job.id} is being installed; {self.shown_key('cancel-install')} cancels it", "warn")
+        return True
 
-    def _ask_first(self, state: EngineState) -> None:
-        if state.is_installable:
-            confirm(self, install_question(state), "install", lambda: self._ask_licence(state))
+    def install_engine(self, engine_id: str, otherwise: Callable[[TuibenchError], object] | None = None) -> None:
+        """Install an engine after a question, and after others if a run measures or it has a licence to accept.
+
+        `otherwise` gets the error of an engine that cannot be installed; without it the status line shows the error.
+        """
+        if self.is_installing():
+            return
+        services = self.services
+
+        def look() -> _Offer:
+            return services.engines.installable(engine_id), services.runs.holder()
+
+        self.request(look, self._ask_first, group=_GROUP, otherwise=otherwise, opens=True)
+
+    def _ask_first(self, offer: _Offer) -> None:
+        state, holder = offer
+        self.when_shown(lambda: confirm(self, install_question(state), "install", lambda: self._warn(state, holder)))
+
+    def _warn(self, state: EngineState, holder: str) -> None:
+        if holder:
+            confirm(self, disturbance_question(holder), "install", lambda: self._ask_licence(state))
         else:
-            self.say(f"{state.id}: {state_of(state)}")
+            self._ask_licence(state)
 
     def _ask_licence(self, state: EngineState) -> None:
         if state.licence:
@@ -61,7 +90,7 @@ class InstallsEngines(Page):
         job.was_told = True
         if job.record is not None:
             self.say(installed_words(job.record.id, job.record.python, job.record.size_bytes))
-            self.engine_installed()
+            self.engines_changed()
         elif job.error is not None:
             self.explain(job.error)
         elif job.failure is not None:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.core import activity
+from tuibench.core.engine import complete_id, entry_of, split_id
 from tuibench.core.engine_state import IMPOSSIBLE, MISSING, EngineState
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.present.doctor import HARM, HEADING, NOTE, REMEDY, ROW, Paragraph, paragraphs
-from tuibench.present.engine_list import COLUMNS
-from tuibench.present.error.words import hint_words, message_words
+from tuibench.present.engine_list import COLUMNS, removal_question, removed_words
+from tuibench.present.error.words import error_line, hint_words, message_words
 from tuibench.tui import key
 from tuibench.tui.screens.detail.facts import Fact, FactBlock
 from tuibench.tui.screens.engines import InstallsEngines
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.field import Answers, TextQuestion
 from tuibench.tui.widgets.record_table import RecordTable, line_of
+from tuibench.tui.widgets.status_line import confirm
 from tuibench.tui.widgets.title_line import RuleLine
 
 _LABEL = 11
@@ -29,24 +33,28 @@ _Looked = tuple[tuple[EngineState, ...], tuple[Paragraph, ...]]
 
 
 class SystemScreen(InstallsEngines):
-    """The output of `tuibench doctor`, and the engines, which can be installed here."""
+    """The output of `tuibench doctor`, and the engines, which can be installed and removed here."""
 
     follows_store = False
     AUTO_FOCUS = "FactBlock"
     CSS_PATH = "system.tcss"
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", "engine", only=("system",))
-    hints: tuple[str, ...] = ("look-again", "install-engine", "focus-next", "page-down", "trash", "help", "back")
+    hints: tuple[str, ...] = (
+        *("look-again", "install-engine", "remove-engine", "focus-next", "page-down"),
+        *("back", "trash", "help"),
+    )
     about = (
         "The facts of this machine that affect a measurement: the processor, the usable cores, the clock, the memory, "
         "and the load during one second. Below are findings that harm a measurement (!) or are worth knowing (-), "
-        "with their remedies. The table has the engines: tab moves to it, and i installs the one under its cursor, "
-        "after a question; X cancels. The page does not refresh by itself, because an examination takes a second and "
-        "disturbs running measurements."
+        "with their remedies. The table has the engines: tab moves to it. i asks for an engine or a release to "
+        "install, at first the one under the cursor; X cancels. d removes an installed one. The page does not refresh "
+        "by itself, because an examination takes a second and disturbs running measurements."
     )
 
     def __init__(self) -> None:
         super().__init__()
         self._looked: _Looked | None = None
+        self._engines: dict[str, EngineState] = {}
         self._going = False
 
     def body(self) -> Iterable[Widget]:
@@ -110,16 +118,56 @@ class SystemScreen(InstallsEngines):
             self.say("refreshed")
 
     def _show_engines(self, engines: tuple[EngineState, ...]) -> None:
+        self._engines = {one.id: one for one in engines}
         lines = [line_of(COLUMNS, one.id, one, "dim" if one.state == IMPOSSIBLE else "") for one in engines]
         self.query_one("#engines", RecordTable).show_lines(COLUMNS, lines)
 
-    def action_install_engine(self) -> None:
-        """Install the engine under the cursor of the table."""
-        name = self.query_one("#engines", RecordTable).cursor_key
-        if name is not None:
-            self.install_engine(name)
+    @property
+    def _under_cursor(self) -> str:
+        return self.query_one("#engines", RecordTable).cursor_key or ""
 
-    def engine_installed(self) -> None:
+    def action_install_engine(self) -> None:
+        """Ask which engine or release to install, at first the one under the cursor."""
+        if not self.is_installing():
+            name, entry = split_id(self._under_cursor)[0], entry_of(self._under_cursor)
+            self._ask_id(name, f"{name}@" if entry is not None and entry.lowest_release else name)
+
+    def _ask_id(self, name: str, typed: str, wrong: str = "") -> None:
+        """Ask for an id, or for a release of the engine `name`."""
+        hint = "or a release such as 1.27.0"
+        question = TextQuestion("Install an engine", (("engine", typed),), hint=hint, wrong=wrong)
+        self.app.push_screen(question, partial(self._take_id, name))
+
+    def _take_id(self, name: str, answers: Answers | None) -> None:
+        if not answers or not answers[0]:
+            return
+        typed = answers[0]
+
+        def ask_again(error: TuibenchError) -> None:
+            self.when_shown(lambda: self._ask_id(name, typed, error_line(error)))
+
+        self.install_engine(complete_id(typed, name), ask_again)
+
+    def action_remove_engine(self) -> None:
+        """Remove the engine under the cursor after a question."""
+        state = self._engines.get(self._under_cursor)
+        if state is None:
+            return
+        engines, ask = self.services.engines, partial(self._ask_removal, state)
+        self.request(lambda: engines.removable(state.id), ask, group="removal", opens=True)
+
+    def _ask_removal(self, state: EngineState, engine_id: str) -> None:
+        confirm(self, removal_question(state), "remove", lambda: self._remove(engine_id))
+
+    def _remove(self, engine_id: str) -> None:
+        def show_removed(freed: int) -> None:
+            self.say(removed_words(engine_id, freed))
+            self.engines_changed()
+
+        self.say(f"removing {engine_id} ...")
+        self.submit(lambda: self.services.engines.remove(engine_id), show_removed)
+
+    def engines_changed(self) -> None:
         """Show the engines again; the machine itself is not examined."""
         self.request(self.services.engines.every, self._show_engines, group="engines")
 

@@ -386,13 +386,18 @@ class TextQuestion(QuietScreen, ModalScreen[Answers | None]):
         *,
         check: Callable[[Answers], str] | None = None,
         hint: str = "",
+        wrong: str = "",
     ) -> None:
-        """`fields` are labels with initial texts; `check` returns an error in the first answer, or ''."""
+        """`fields` are labels with initial texts; `check` returns an error in the first answer, or ''.
+
+        `wrong` is an error in the first text that is already known.
+        """
         super().__init__()
         self._heading = title
         self._fields = tuple(fields)
         self._check = check
         self._hint = hint
+        self._wrong = wrong
 
     def compose(self) -> ComposeResult:
         """Yield a title and the fields."""
@@ -405,6 +410,11 @@ class TextQuestion(QuietScreen, ModalScreen[Answers | None]):
         with FieldColumn():
             for n, (label, value) in enumerate(self._fields):
                 yield TextField(str(n), label, value, width=0, label_width=labels)
+
+    def on_mount(self) -> None:
+        """Show the known error."""
+        if self._wrong:
+            self.query_one(FieldColumn).show_errors({"0": self._wrong})
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
         """Close with the answers, or show the error in them."""

@@ -342,7 +342,7 @@ class FormScreen(InstallsEngines, CheckedForm):
         else:
             self.say("move to an engine that is not installed", "warn")
 
-    def engine_installed(self) -> None:
+    def engines_changed(self) -> None:
         """Offer the engines that are installed now."""
         self.request(self.services.machine.read, self._show_machine, group="machine")
 
