@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.cli.shell import Shell, as_shell, until
 from tests.cli.terminal import on_terminal
 from tests.conftest import REAL_ENVIRONMENT
 from tests.wheels import ENGINE, RELEASE, make_wheels
+from tuibench.engines.installation import installations_held
 from tuibench.services.api import Services
 
 
@@ -40,6 +42,23 @@ def test_list_names_states_releases_and_commands(shell: Shell, engine: Path) -> 
     assert said["schema"] == 1
     by_id = {one["id"]: one for one in said["engines"]}
     assert by_id[ENGINE]["state"] == "installed" and by_id["onnxruntime"]["state"] == "beside"
+    assert by_id["deepsparse"]["purpose"].startswith("faster with zeros")
+    assert f"deepsparse: {by_id['deepsparse']['purpose']}" in done.lines
+    assert sum(line.startswith("onnxruntime: ") for line in done.lines) == 1
+
+
+def test_installed_release_is_left_alone_and_named(shell: Shell, engine: Path) -> None:
+    with installations_held(engine.parent, [ENGINE]):  # as a run that uses it
+        done = shell.run("engines", "install", ENGINE.replace("@", "=="))
+    (line,) = done.err.splitlines()
+    assert done.code == 0 and line.startswith(f"{ENGINE} is installed already")
+
+
+def test_release_that_tuibench_has_is_named_before_it_is_installed(real_shell: Shell, tmp_path: Path) -> None:
+    same = f"ort@{version('onnxruntime')}"
+    done = real_shell.run("engines", "install", same, "--wheels", str(tmp_path))
+    full, _, release = done.err.splitlines()[0].partition(": ")
+    assert full == same.replace("ort", "onnxruntime", 1) and release == "the release that is installed beside tuibench, too"
 
 
 def test_removal_asks_first_and_names_the_run_that_uses_the_engine(keeper: Shell, engine: Path) -> None:
@@ -105,7 +124,7 @@ def test_run_with_a_spoiled_engine_is_a_failed_cell_with_its_reason(
 
 
 def test_test_prints_the_difference_of_one_engine(shell: Shell, engine: Path) -> None:
-    for spelled in (ENGINE, ENGINE.replace("@", "==")):
+    for spelled in (ENGINE, ENGINE.replace("@", "=="), ENGINE.replace("onnxruntime", "ort")):
         done = shell.run("engines", "test", spelled)
         assert done.code == 0 and done.out.startswith(f"{ENGINE}: agrees with ONNX Runtime")
 
@@ -191,6 +210,7 @@ def test_licence_is_asked_for_at_a_terminal_and_refused_elsewhere(real_shell: Sh
     install = ("engines", "install", "deepsparse", "--wheels", str(tmp_path))
     without = real_shell.run(*install)
     assert without.code == 2 and "--accept-licence" in without.err and "no production" in without.err
+    assert "read it at https://github.com/neuralmagic/deepsparse/blob/main/LICENSE" in without.err
     code, seen = on_terminal(real_shell, "n\n", *install)
     assert code == 4 and "no production" in seen and "the licence was not accepted" in seen
     code, seen = on_terminal(real_shell, "y\n", *install)

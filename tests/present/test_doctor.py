@@ -67,7 +67,7 @@ def test_doctor_report_has_every_section(tmp_path: Path) -> None:
     assert row(text, "Memory") == "67.1 GB total · 63.5 GB available · no limit · swap 512 kB of 2.05 MB in use"
     assert "Linux 6.8.0-41-generic x86_64 · glibc 2.39 · no hypervisor detected" in row(text, "System")
     assert row(text, "Noise now") == (
-        "busy 0.0 % · steal unknown · pressure cpu 0.0 %, memory 0.0 %, io 0.0 % · load 0.52 · canary 287 µs +0.0 %"
+        "busy 0.0 % · steal unknown · pressure cpu 0.0 %, memory 0.0 %, io 0.0 % · load 0.52 · fixed loop 287 µs +0.0 %"
     )
     assert row(text, "Engines") == "onnxruntime 1.20.0 · openvino not available · torch unknown"
     assert row(text, "Python") == "3.12.1 · numpy 2.0.0"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -112,6 +113,21 @@ def test_permanent_line_replaces_the_repainted_one() -> None:
     assert terminal.getvalue().endswith("\rcell failed: \\e[31m\n")
     paint.update(FULL)
     assert terminal.screen() == progress_line(FULL)
+
+
+def _given(columns: int | None) -> int | None:
+    return columns
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_permanent_line_breaks_between_words_at_a_terminal_only(ascii_only: bool) -> None:
+    text = "this machine is measuring: pid 7 of ann, run 8n5p, about 1 min left; this run is queued (--no-wait: exit)"
+    for columns in (40, None):
+        terminal = Terminal()
+        ProgressPainter(terminal, Clock(), columns is not None, ascii_only, partial(_given, columns)).say(text)
+        lines = terminal.getvalue().splitlines()
+        assert " ".join(line.strip() for line in lines) == text
+        assert (max(map(len, lines)) <= 40) is (columns is not None)
 
 
 def test_pipe_gets_a_line_per_cell_and_every_30_seconds() -> None:

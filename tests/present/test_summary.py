@@ -53,6 +53,15 @@ def test_foreign_text_reaches_the_terminal_escaped(run: RunResult) -> None:
     assert "\x1b" not in summary(run) and "\u202e" not in summary(run)
 
 
+def test_terminal_breaks_lines_between_words_and_never_the_command() -> None:
+    run = build.sweep_run()
+    wrapped = summary(run, width=60).splitlines()
+    command = f"Again: {command_of(run)}"
+    assert len(command) > 60 and command in wrapped
+    assert all(len(line) <= 60 for line in wrapped if line != command)
+    assert summary(run, width=60).split() == summary(run).split()
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_ascii_summary_is_ascii(run: RunResult) -> None:
     assert summary(run, ascii_only=True).isascii()

@@ -57,6 +57,17 @@ def test_disturbed_cell_is_a_choice_before_a_wrong_one(wrong: str) -> None:
     assert [one.cell for one in tradeoffs([quick, own])] == [own]
 
 
+def test_best_of_line_names_an_engine_that_is_left_out() -> None:
+    def said(*cells: CellResult) -> list[str]:
+        return [one.sentence for one in headline.conclude(cells, {})]
+
+    own, inside = cell(2.0, None), cell(1.0, 0.0)
+    least, *_ = said(own, inside)
+    assert least.startswith("Least latency: 2.00 ms") and least.endswith(f"; deepsparse left out: {ELSEWHERE}.")
+    for others in ((own, cell(3.0, 0.0)), (own, cell(1.0, 0.5))):
+        assert "left out" not in said(*others)[0]
+
+
 def test_partly_supported_cell_may_win() -> None:
     quick = cell(1.0, 0.6)
     found = choose([quick, cell(2.0, None)], p50_latency, most=False)

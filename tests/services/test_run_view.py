@@ -167,7 +167,7 @@ def test_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) ->
         "11:06:42  Plan: 2 cells, about 7.8 s, at most 20 s",
         "11:06:42  Measuring: sync (single_stream) · batch 1 · 1,2 cores",
         "11:07:42  round 1",
-        "11:07:42  sync, 2 cores, batch 1: refused in load: no operator \\e[31m",
+        "11:07:42  sync, 2 cores, batch 1: refused: no operator \\e[31m",
         "12:07:42  sync, 1 core, batch 1: 2.00 ms, grade A (±0.1 % after 3 executions)",
         "12:07:42  sync, 1 core, batch 1: measured again",
         "12:07:42  finished; saved",

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tuibench.cli.output import ask_confirmation, emit, tell, tell_error, width
+from tuibench.cli.output import ask_confirmation, emit, progress_painter, tell, tell_error, width
 from tuibench.cli.parser import ASCII, JSON, QUIET, YES, Action, Argument, argument, switch
 from tuibench.cli.terminal import Ended, Interruption
 from tuibench.core.engine import is_apart, spell_id
-from tuibench.core.engine_state import EngineState, InstallOrder, InstallProgress
+from tuibench.core.engine_state import INSTALLED, EngineState, InstallOrder, InstallProgress
 from tuibench.core.errors import EngineError, ExitCode, TuibenchError, UsageError
 from tuibench.core.reason import Reason
 from tuibench.core.text import show
@@ -30,7 +27,7 @@ from tuibench.present.engine_list import (
     removed_words,
 )
 from tuibench.present.error.engine import licence_words
-from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.present.progress import ProgressPainter, Snapshot
 from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 
@@ -45,7 +42,7 @@ def install(args: argparse.Namespace, services: Services, _: Interruption) -> No
     """Install an engine after its licence was accepted, and test it."""
     state = services.engines.state(args.id)
     order = _accepted(args, state)
-    if not args.quiet:
+    if not args.quiet and state.state != INSTALLED:
         _warn_if_measuring(services)
     with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("installation_cancelled", order.id):
         record, is_new = services.engines.install(order, update)
@@ -83,7 +80,7 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
         try:
             with _told_if_ended("engine_test_cancelled", engine_id):
                 if not is_apart(engine_id):
-                    code = _show_contract(services.engines.contract(engine_id), engine_id) or code
+                    code = _show_checks(services.engines.contract(engine_id), engine_id) or code
                 difference = services.engines.test(engine_id)
         except TuibenchError as error:
             if args.id:
@@ -95,14 +92,14 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
     return code
 
 
-def _show_contract(checks: dict[str, Reason | None], engine_id: str) -> ExitCode:
+def _show_checks(checks: dict[str, Reason | None], engine_id: str) -> ExitCode:
     """Print the checks that failed, or their number if none did; return the exit code."""
     failed = {name: why for name, why in checks.items() if why is not None}
     for name, why in failed.items():
         emit(f"{engine_id}: {show(name.replace('_', ' '), 60)}: {reason_words(why)}\n")
     if failed:
         return ExitCode.ENGINE
-    emit(f"{engine_id}: {count_of(len(checks), 'check')} of the contract passed\n")
+    emit(f"{engine_id}: passed {count_of(len(checks), 'check')}\n")
     return ExitCode.OK
 
 
@@ -154,10 +151,9 @@ def _told_if_ended(code: str, engine_id: str) -> Iterator[None]:
 
 @contextmanager
 def _progress(quiet: bool, ascii_only: bool) -> Iterator[tuple[ProgressPainter, _Update]]:
-    in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
-    painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
+    painter = progress_painter(ascii_only)
     try:
-        yield painter, _Update(painter, quiet, in_place)
+        yield painter, _Update(painter, quiet)
     finally:
         painter.clear()
 
@@ -165,15 +161,15 @@ def _progress(quiet: bool, ascii_only: bool) -> Iterator[tuple[ProgressPainter, 
 class _Update:
     """Shows the present step: in place on a terminal, elsewhere one line for each stage."""
 
-    def __init__(self, painter: ProgressPainter, quiet: bool, in_place: bool) -> None:
-        self._painter, self._quiet, self._in_place = painter, quiet, in_place
+    def __init__(self, painter: ProgressPainter, quiet: bool) -> None:
+        self._painter, self._quiet = painter, quiet
         self._stage = ""
 
     def __call__(self, progress: InstallProgress) -> None:
         """Show a step."""
         if self._quiet:
             return
-        if self._in_place:
+        if self._painter.in_place:
             self._painter.update(Snapshot(0, 0, activity=progress_words(progress)))
         elif progress.stage != self._stage:
             self._painter.say(progress_words(progress))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from tuibench.cli.output import emit, width
+from tuibench.cli.output import emit, progress_painter, width
 from tuibench.cli.publication import compared_page, publish
 from tuibench.cli.terminal import Ended, Interruption, Terminal, held_back
 from tuibench.cli.view import View
@@ -26,7 +24,7 @@ from tuibench.core.units import count_of, percent, size
 from tuibench.present.error.words import message_words
 from tuibench.present.preamble import DryRun, dry_run_json, dry_run_text
 from tuibench.present.profile.shown import Shown
-from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.present.progress import ProgressPainter, Snapshot
 from tuibench.present.reason import read_words, reason_words
 from tuibench.present.run_list import resume_words
 from tuibench.services.active_run import ActiveRun, ending_code
@@ -232,8 +230,7 @@ def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], Mo
     """Return a function that fetches a name such as hf:ORG/REPO or https://… and shows the progress on stderr."""
 
     def fetch(token: str) -> ModelSource:
-        in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
-        painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
+        painter = progress_painter(ascii_only)
         view = ArrivalView(show(public_name(token), 50), painter, time.monotonic)
         try:
             model = ModelFetch(token, places).carry_out(_unheard if quiet else view.update)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-import time
 from typing import Any, TextIO
 
-from tuibench.cli.output import AS_ASCII, emit, width
+from tuibench.cli.output import AS_ASCII, emit, progress_painter, width
 from tuibench.cli.parser import ASCII, JSON, Action, switch
 from tuibench.cli.terminal import Interruption
 from tuibench.core.stored import StoreReport
 from tuibench.present.doctor import render_doctor, store_json, store_report
-from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.present.progress import Snapshot
 from tuibench.services.api import Services
 
 
@@ -46,8 +44,7 @@ def check(args: argparse.Namespace, services: Services, _: Interruption) -> int:
 
 def migrate(args: argparse.Namespace, services: Services, _: Interruption) -> int:
     """Migrate the store and print the changes."""
-    in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
-    painter = ProgressPainter(sys.stderr, time.monotonic, in_place, args.ascii)
+    painter = progress_painter(args.ascii)
 
     def tell(done: int, total: int) -> None:
         painter.update(Snapshot(0, 0, activity=f"list rows of older results: {done} of {total}"))

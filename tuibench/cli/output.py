@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
@@ -14,6 +15,7 @@ from tuibench.core.text import to_ascii
 
 if TYPE_CHECKING:
     from tuibench.core.reason import Reason
+    from tuibench.present.progress import ProgressPainter
     from tuibench.services.api import Services
 
 AS_ASCII = "tuibench-ascii"
@@ -77,7 +79,12 @@ def _tell_notices(notices: tuple[Reason, ...]) -> None:
 
 
 def tell(text: str) -> None:
-    """Print a message on stderr; ignore a closed stderr."""
+    """Print a message on stderr, broken between words on a terminal; ignore a closed stderr."""
+    columns = width(sys.stderr)
+    if columns is not None:
+        from tuibench.present.table import wrap_lines  # lazy: needed on a terminal only
+
+        text = "\n".join(wrap_lines(text.split("\n"), columns))
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
@@ -98,6 +105,14 @@ def width(stream: TextIO | None = None) -> int | None:
         return (os.get_terminal_size(number).columns or None) if os.isatty(number) else None
     except (OSError, ValueError):
         return None
+
+
+def progress_painter(ascii_only: bool) -> ProgressPainter:
+    """Return the painter of progress on stderr: in place, and broken between words, on a terminal."""
+    from tuibench.present.progress import ProgressPainter, can_repaint  # lazy: most commands show no progress
+
+    in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
+    return ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only, lambda: width(sys.stderr))
 
 
 def ask_confirmation(question: str, answer: str, command: str, lost: str = "") -> bool:

@@ -32,7 +32,7 @@ def page(
 ) -> str:
     """Return the text of a result; for a profile with the name in its metadata, and `compared`."""
     if result.spec.profile is None:
-        return summary(result, ascii_only, beside)
+        return summary(result, ascii_only, beside, width())
     shown = shown or Shown(width() or WIDTH, ascii_only)
     try:
         return profile_page(result, metadata, shown, compared)

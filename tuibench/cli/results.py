@@ -105,7 +105,10 @@ def show_result(args: argparse.Namespace, services: Services, _: Interruption) -
         figures = None if args.no_figures else width() or _PIPE_WIDTH
         plain = args.ascii or (figures is not None and not can_draw())
         own = _own_host(services)
-        emit(stored_page(stored, time.time(), project=project, own_host=own, ascii_only=plain, figures=figures))
+        shown = stored_page(
+            stored, time.time(), project=project, own_host=own, ascii_only=plain, figures=figures, width=width()
+        )
+        emit(shown)
 
 
 def _profile_page(stored: StoredBenchmark, typed: dict[str, Any], ascii_only: bool) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tuibench.cli.output import width
+from tuibench.cli.output import progress_painter, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.present.preamble import DryRun, preamble_text
 from tuibench.present.profile.page import left_line, time_lines
-from tuibench.present.progress import ProgressPainter, RunLog, Snapshot, can_repaint, cell_line, phase_words
+from tuibench.present.progress import RunLog, Snapshot, cell_line, phase_words
 from tuibench.present.reason import read_words, reason_words
 from tuibench.present.run_list import waiting_words
 from tuibench.services.active_run import Event, RunObserver, display_names
@@ -55,9 +53,8 @@ class View(Generic[Watched]):
         self._axes: tuple[str, ...] = ()
         self._waiting = False
         self._snapshot = Snapshot(0, 0, activity="starting")
-        in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
         self._log = RunLog(self._cell_line, lambda key: self._name(self.active.replay.cell(key).asked))
-        self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
+        self.painter = progress_painter(ascii_only)
 
     def watch(self, interruption: Interruption, answer: Callable[[], None] | None = None) -> None:
         """Follow the run to its end; call `answer` after an interruption that only opens a question."""

@@ -70,6 +70,8 @@ class EngineEntry:
     """Name in sentences; '' for the plain name."""
     inside: str = ""
     """Another engine inside it, which runs the operators that it does not support."""
+    purpose: str = ""
+    """What it is for, in a few words."""
 
     @property
     def install_command(self) -> str:
@@ -90,6 +92,7 @@ REGISTRY: dict[str, EngineEntry] = {
             layer_timer="tuibench.model.profile.layers",
             runs_ours=True,
             lowest_release="1.15",
+            purpose="runs nearly every ONNX model; computes the reference outputs",
         ),
         EngineEntry(
             "openvino",
@@ -98,6 +101,7 @@ REGISTRY: dict[str, EngineEntry] = {
             extra="openvino",
             module="tuibench.engines.openvino",
             lowest_release="2024.0",
+            purpose="Intel's engine for ONNX models on CPUs",
         ),
         EngineEntry(
             "fake",
@@ -118,6 +122,7 @@ REGISTRY: dict[str, EngineEntry] = {
             model_form=ModelForm(FIXED, highest_opset=18, highest_ir=9),
             title="DeepSparse",
             inside="ONNX Runtime 1.15",
+            purpose="faster with zeros in weights; development and testing only",
         ),
         EngineEntry(
             "executor",
@@ -127,6 +132,7 @@ REGISTRY: dict[str, EngineEntry] = {
             layer_timer="tuibench.model.profile.executor",
             own_release="1.4.2",
             model_form=ModelForm(SYMBOLIC),
+            purpose="BERT models in FP32, bf16 and INT8",
         ),
         EngineEntry(
             "torch",
@@ -135,6 +141,7 @@ REGISTRY: dict[str, EngineEntry] = {
             module="tuibench.engines.torch",
             own_release="2.13.0+cpu",
             formats=(PT2, TORCHSCRIPT, SAFETENSORS),
+            purpose="PyTorch's own files: .pt2, TorchScript, safetensors",
         ),
     )
 }
@@ -158,8 +165,11 @@ def split_id(engine_id: str) -> tuple[str, str]:
 
 
 def spell_id(text: str) -> str:
-    """Return an id as it is stored, from `NAME`, `NAME@RELEASE` or `NAME==RELEASE`."""
-    return text.strip().replace("==", "@", 1)
+    """Return an id as it is stored, from `NAME`, `NAME@RELEASE` or `NAME==RELEASE`; the short name may be given."""
+    name, at, release = text.strip().replace("==", "@", 1).partition("@")
+    if entry_of(name) is None:
+        name = next((one.name for one in REGISTRY.values() if one.short == name), name)
+    return f"{name}{at}{release}"
 
 
 def complete_id(text: str, name: str) -> str:

@@ -41,6 +41,8 @@ class EngineState:
     """The cause of IMPOSSIBLE."""
     command: str = ""
     """The command that installs the engine, or what it needs first; '' for none."""
+    is_beside: bool = False
+    """True if it can be installed, but tuibench's own environment has the same release."""
 
     @property
     def is_installable(self) -> bool:

@@ -239,7 +239,7 @@ RULES = (
     ),
     Rule(
         *("schedstat", "harm", _see_schedstat),
-        "the best noise reading is missing, so grades rest on steal, switches and the canary alone",
+        "the best noise reading is missing, so grades rest on steal, switches and the fixed loop alone",
         "use a kernel with CONFIG_SCHEDSTATS, or boot with delayacct",
     ),
     Rule(
@@ -249,7 +249,7 @@ RULES = (
     ),
     Rule(
         *("virtual", "note", _see_virtual),
-        "the clock and other machines on the host are invisible; steal and the canary replace them",
+        "the clock and other machines on the host are invisible; steal and the fixed loop replace them",
         "compare only what was measured interleaved, in one run",
     ),
     Rule(

@@ -161,7 +161,7 @@ def _noise(noise: Block) -> list[str]:
         f"steal {'unknown' if steal is None else percent(steal)}",
         f"pressure {pressure or 'unknown: no /proc/pressure'}",
         f"load {'unknown' if noise['load1'] is None else format(noise['load1'], '.2f')}",
-        f"canary {noise['canary_ns'] / 1000:.0f} µs" + ("" if drift is None else f" {100 * drift:+.1f} %"),
+        f"fixed loop {noise['canary_ns'] / 1000:.0f} µs" + ("" if drift is None else f" {100 * drift:+.1f} %"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tuibench.core.engine import REGISTRY, with_version
+from tuibench.core.engine import REGISTRY, entry_of, with_version
 from tuibench.core.engine_state import (
     AVAILABLE,
     BESIDE,
@@ -23,7 +23,7 @@ from tuibench.core.engine_state import (
 from tuibench.core.record import to_plain
 from tuibench.core.text import show
 from tuibench.core.units import size
-from tuibench.present.error.engine import TERMS, licence_words
+from tuibench.present.error.engine import LICENCE_ADDRESSES, TERMS, licence_words
 from tuibench.present.reason import reason_words
 from tuibench.present.table import NONE, Column, as_text, table_lines, wrap_lines
 
@@ -36,6 +36,7 @@ _STATES = {
     MISSING: "not installed",
     IMPOSSIBLE: "not possible",
 }
+_SAME_RELEASE = "the release that is installed beside tuibench, too"
 _STAGES = {
     PYTHON: "looking for a Python",
     DOWNLOAD: "downloading",
@@ -69,27 +70,37 @@ COLUMNS: tuple[Column[EngineState], ...] = (
 
 
 def engine_table(engines: Sequence[EngineState], width: int | None, ascii_only: bool) -> str:
-    """Return the list of engines with the commands that install those that are missing, or what they need."""
+    """Return the list of engines, what each is for, and the commands that install those that are missing."""
     lines = table_lines(COLUMNS, engines, width)
+    purposes = filter(None, dict.fromkeys(purpose_words(one.id) for one in engines))
     commands = dict.fromkeys(one.command for one in engines if one.command)
     others = [f"{one.name}@RELEASE from {one.lowest_release}" for one in REGISTRY.values() if one.lowest_release]
     further = f"Other releases can be installed beside: {', '.join(others)}."
-    return as_text([*lines, "", *commands, *wrap_lines([further], width)], ascii_only)
+    return as_text([*lines, "", *wrap_lines(purposes, width), "", *commands, *wrap_lines([further], width)], ascii_only)
 
 
 def engines_json(engines: Sequence[EngineState]) -> str:
     """Return the list of engines as JSON."""
     plain = [
-        to_plain(one) | {"why": reason_words(one.why), "licence": licence_words(one.licence) if one.licence else ""}
+        to_plain(one)
+        | {"why": reason_words(one.why), "licence": licence_words(one.licence) if one.licence else ""}
+        | {"purpose": entry.purpose if (entry := entry_of(one.id)) is not None else ""}
         for one in engines
     ]
     return json.dumps({"schema": SCHEMA, "engines": plain}, indent=2, ensure_ascii=True) + "\n"
 
 
+def purpose_words(engine_id: str) -> str:
+    """Return the name of an engine and what it is for; '' if that is not declared."""
+    entry = entry_of(engine_id)
+    return f"{entry.name}: {entry.purpose}" if entry is not None and entry.purpose else ""
+
+
 def install_question(engine: EngineState) -> str:
     """Return the question before an installation, for one line."""
     about = f", about {size(engine.size_bytes)}" if engine.size_bytes else ""
-    return f"Install {show(engine.id, 40)}{about}?"
+    again = f", {_SAME_RELEASE}" if engine.is_beside else ""
+    return f"Install {show(engine.id, 40)}{about}{again}?"
 
 
 def disturbance_words(holder: str) -> str:
@@ -99,7 +110,7 @@ def disturbance_words(holder: str) -> str:
 
 def disturbance_question(holder: str) -> str:
     """Return the same as a question, for one line."""
-    return f"Installing disturbs the measurement of {holder}"
+    return f"Disturbs a measurement: {holder}"
 
 
 def removal_question(engine: EngineState) -> str:
@@ -121,8 +132,15 @@ def licence_question(engine: EngineState) -> str:
 def offer_words(engine: EngineState) -> str:
     """Return what an installation would take: size and licence; '' if nothing is known."""
     parts = [f"about {size(engine.size_bytes)} on disk" if engine.size_bytes else ""]
-    parts.append(licence_words(engine.licence) if engine.licence else "")
+    parts += [_SAME_RELEASE] if engine.is_beside else []
+    parts += licence_lines(engine.licence) if engine.licence else []
     return "; ".join(filter(None, parts))
+
+
+def licence_lines(code: str) -> list[str]:
+    """Return the name of a licence with what it permits, and where to read it if that is known."""
+    address = LICENCE_ADDRESSES.get(code)
+    return [licence_words(code), *([f"read it at {address}"] if address else [])]
 
 
 def progress_words(progress: InstallProgress) -> str:

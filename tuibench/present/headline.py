@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tuibench.core.cell import (
     CellResult,
     Choice,
+    Metric,
     by_work,
     choose,
     is_clean,
@@ -282,17 +283,18 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[Conclusion, ...
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[Conclusion]:
     # Scenarios for throughput trade the latency of a request for it, so they are not compared by latency.
     alone = [c for c in able if find(c.asked.scenario).is_latency] or able
-    found = [_best("Least latency", choose(alone, p50_latency, most=False), alone, among, names, "ms")]
-    found.append(_best("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
+    found = [_best("Least latency", p50_latency, alone, among, names, "ms")]
+    found.append(_best("Most items/s", throughput, able, among, names, "items/s"))
     if "cores" in varying_axes(cell.asked for cell in able):
-        best = choose(able, throughput_per_core, most=True)
-        found.append(_best("Most items/s per core", best, able, among, names, "items/s per core"))
+        found.append(_best("Most items/s per core", throughput_per_core, able, among, names, "items/s per core"))
     return [one for one in found if one is not None]
 
 
 def _best(
-    title: str, best: Choice | None, cells: Sequence[CellResult], among: Sequence[CellResult], names: Names, unit: str
+    title: str, metric: Metric, cells: Sequence[CellResult], among: Sequence[CellResult], names: Names, unit: str
 ) -> Conclusion | None:
+    most = unit != "ms"
+    best = choose(cells, metric, most=most)
     if best is None or len(cells) < 2:
         return None
     words = [f"{amount(best.estimate, unit)} ({describe(best.cell, among, names)})"]
@@ -304,7 +306,20 @@ def _best(
         words.append(elsewhere_words(best.cell.asked.engine))
     elif not is_clean(best.cell):
         words.append("no cell is clean" if not _differs(best.cell) else "outputs differ, and no cell is clean")
-    return Conclusion(title, ", ".join(words) + _ties(best, among, names) + ".")
+    return Conclusion(title, ", ".join(words) + _ties(best, among, names) + _left_out(best, cells, metric, most) + ".")
+
+
+def _left_out(best: Choice, cells: Sequence[CellResult], metric: Metric, most: bool) -> str:
+    """Return the engines with a better number that another engine inside them computed; '' if there are none."""
+    value = best.estimate.value
+    if value is None or ran_elsewhere(best.cell):
+        return ""
+    engines = [
+        cell.asked.engine
+        for cell in cells
+        if ran_elsewhere(cell) and (other := metric(cell).value) is not None and (other > value) is most
+    ]
+    return "".join(f"; {show(one, 40)} left out: {elsewhere_words(one)}" for one in dict.fromkeys(engines))
 
 
 def _ties(best: Choice, cells: Sequence[CellResult], names: Names) -> str:

@@ -14,6 +14,7 @@ from tuibench.present.amount import amount, with_interval
 from tuibench.present.cells import failure_text
 from tuibench.present.reason import extension_words, finishing_words, read_end, read_words, reason_words
 from tuibench.present.run_list import waiting_words
+from tuibench.present.table import wrap_lines
 
 WIDTH = 79
 PAINT_EVERY_S = 1.0
@@ -61,10 +62,19 @@ def progress_line(snapshot: Snapshot, width: int = WIDTH) -> str:
 class ProgressPainter:
     """Writes progress to stderr: repainted in place on a terminal, elsewhere as occasional whole lines."""
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float], in_place: bool, ascii_only: bool = False) -> None:
+    def __init__(
+        self,
+        stream: TextIO,
+        clock: Callable[[], float],
+        in_place: bool,
+        ascii_only: bool = False,
+        columns: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        """`columns` returns the width at which permanent lines are broken between words; None for a file or a pipe."""
         self._stream = stream
         self._clock = clock
-        self._in_place = in_place
+        self.in_place = in_place
+        self._columns = columns
         self._ascii_only = ascii_only
         self._logged_at = clock()
         self._painted_at: float | None = None
@@ -74,14 +84,14 @@ class ProgressPainter:
     def update(self, snapshot: Snapshot) -> None:
         """Show a snapshot if it is time; cheap enough to call at every event."""
         now = self._clock()
-        if not self._in_place:
+        if not self.in_place:
             if now - self._logged_at >= LOG_EVERY_S:
                 self._write_line(progress_line(snapshot), now)
             return
         if self._painted_at is not None and now - self._painted_at < PAINT_EVERY_S:
             return
         self._painted_at = now
-        line = self._encode(progress_line(snapshot))
+        line = self._encode(progress_line(snapshot))[:WIDTH]
         if line != self._shown:
             # Blanks overwrite a longer old line: unlike escape codes, every terminal supports them.
             self.write(f"\r{line}{' ' * (width_of(self._shown) - width_of(line))}")
@@ -94,7 +104,7 @@ class ProgressPainter:
 
     def cell_done(self, text: str) -> None:
         """Report a finished cell if there is no terminal; on a terminal the repainted line is enough."""
-        if not self._in_place:
+        if not self.in_place:
             self._write_line(show(text, 500), self._clock())
 
     def clear(self) -> None:
@@ -105,12 +115,11 @@ class ProgressPainter:
             self._painted_at = None
 
     def _write_line(self, line: str, now: float) -> None:
-        self.write(self._encode(line) + "\n")
+        self.write("\n".join(wrap_lines([self._encode(line)], self._columns())) + "\n")
         self._logged_at = now
 
     def _encode(self, line: str) -> str:
-        # ASCII replacements such as +- are longer than the original.
-        return to_ascii(line)[: WIDTH if self._in_place else None] if self._ascii_only else line
+        return to_ascii(line) if self._ascii_only else line
 
     def write(self, text: str) -> None:
         """Print text as it is; after a failed write print nothing more: a closed stderr must not end a measurement."""

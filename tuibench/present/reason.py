@@ -333,7 +333,8 @@ def _failed_in(fields: Fields) -> str:
     signal, phase = fields["signal"], _PHASES.get(fields["phase"]) or show(fields["phase"], 20)
     died = fields["kind"] == "signal" and signal
     head = f"died by {show(signal, 20)} in" if died else _HEADS.get(fields["kind"], "failed in")
-    return f"{head} {phase}" + (f": {show(fields['why'], _MAX_CHARS)}" if fields["why"] else "")
+    where = "refused" if (fields["kind"], fields["phase"]) == ("refused", "load") else f"{head} {phase}"
+    return where + (f": {show(fields['why'], _MAX_CHARS)}" if fields["why"] else "")
 
 
 _WORDS: dict[str, str | Callable[[Fields], str]] = {

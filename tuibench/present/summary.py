@@ -35,17 +35,24 @@ from tuibench.present.plots.scaling import Scaling, axes_of, figure_of, scaling
 from tuibench.present.plots.selection import Selection, tradeoffs
 from tuibench.present.reason import all_words
 from tuibench.present.side_by_side import side_by_side
-from tuibench.present.table import as_text
+from tuibench.present.table import as_text, wrap_lines
 
 
-def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None) -> str:
-    """Return the text for stdout, with a comparison to `beside` if given; its last line is the headline."""
+def summary(
+    run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None, width: int | None = None
+) -> str:
+    """Return the text for stdout, with a comparison to `beside` if given; it ends with the headline.
+
+    `width` is that of a terminal, at which lines are broken between words; None for a file or a pipe.
+    """
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
     lines += map(comparison_sentence, run.comparisons)
     lines += [found.sentence for found in conclusions(run)]
-    lines += [f"Again: {command}"] if (command := command_of(run)) else []
-    lines += ["", side_by_side(beside)] if beside is not None else []
-    return as_text([*lines, result_headline(run)], ascii_only)
+    # A command is never broken: it is copied.
+    command = [f"Again: {words}"] if (words := command_of(run)) else []
+    below = ["", *side_by_side(beside).split("\n")] if beside is not None else []
+    parts = [*wrap_lines(lines, width), *command, *wrap_lines([*below, result_headline(run)], width)]
+    return as_text(parts, ascii_only)
 
 
 def _cells(run: RunResult) -> list[str]:
@@ -177,19 +184,20 @@ def stored_page(
     own_host: str = "",
     ascii_only: bool = False,
     figures: int | None = None,
+    width: int | None = None,
 ) -> str:
     """Return the page of `show`; `project` is the name of its project, `own_host` the id of this machine.
 
-    `figures` is the width of the figures in columns; None omits them.
+    `figures` is the width of the figures in columns; None omits them. `width` is that of a terminal.
     """
     lines = [f"{label}: {text}" for label, text in _facts(stored, now, project, own_host) if text]
-    blocks = ["\n".join(lines)]
+    blocks = ["\n".join(wrap_lines(lines, width))]
     drawn = drawings(stored.result, figures, ascii_only) if figures is not None else ()
-    blocks += ["\n".join([drawing.title, drawing.text, *drawing.sentences]) for drawing in drawn]
+    blocks += ["\n".join([one.title, one.text, *wrap_lines(one.sentences, width)]) for one in drawn]
     choices = tradeoff_lines(stored.result)
     blocks += ["\n".join([TITLE, *choices])] if choices else []
     text = "\n\n".join(blocks) + "\n\n"
-    return (to_ascii(text) if ascii_only else text) + summary(stored.result, ascii_only)
+    return (to_ascii(text) if ascii_only else text) + summary(stored.result, ascii_only, width=width)
 
 
 def _facts(stored: StoredBenchmark, now: float, project: str, own_host: str) -> Iterator[tuple[str, str]]:

@@ -92,14 +92,16 @@ def _missing(name: str, recipe: Recipe, is_half_made: bool, has_python: HasPytho
         why, command = because("only_for_machine", machine=os.uname().machine, wanted=recipe.machine), ""
     elif not any(map(has_python, recipe.pythons)):
         why, command = because("no_python_for", pythons=recipe.pythons), _python_command(name, recipe)
+    base, release = engine.split_id(recipe.id)
     return EngineState(
         name,
         IMPOSSIBLE if why is not None else DAMAGED if is_half_made else AVAILABLE,
-        engine.split_id(recipe.id)[1],
+        release,
         recipe.size_bytes,
         licence=recipe.licence,
         why=why,
         command=command,
+        is_beside=not engine.is_apart(base) and _beside(base).release == release,
     )
 
 

@@ -156,6 +156,10 @@ async def test_engine_is_installed_after_its_licence_was_accepted(jobs: tuple[Sy
         assert "Install deepsparse, about 200 MB?" in frame(app)
         await press(pilot, "y")
         assert "no production" in frame(app) and "y accept" in frame(app) and not begun
+        await press(pilot, "t")
+        assert "https://github.com/neuralmagic/deepsparse/blob/main/LICENSE" in frame(app)
+        await press(pilot, "escape")
+        assert "no production" in frame(app) and "y accept" in frame(app) and not begun
         await press(pilot, "escape")
         assert not begun
         await press(pilot, "i", "enter", "y", "y")
@@ -232,12 +236,24 @@ async def test_release_is_installed_by_its_number_or_its_id(jobs: tuple[SystemSe
         assert [job.order for job in begun] == [InstallOrder("openvino@2024.6.0", accepts_licence=True)]
 
 
+async def test_engine_under_the_cursor_tells_what_it_is_for(facts: dict[str, Any]) -> None:
+    async with open_app(services=SystemServices(facts)) as (app, pilot):
+        await press(pilot, "f2")
+        assert not status_of(app).said
+        await press(pilot, "tab")
+        assert status_of(app).said.startswith("onnxruntime: ")
+        await press(pilot, "j", "j", "j")
+        assert status_of(app).said == "deepsparse: faster with zeros in weights; development and testing only"
+        await press(pilot, "shift+tab")
+        assert not status_of(app).said
+
+
 async def test_installation_warns_while_a_run_measures(jobs: tuple[SystemServices, list[_Job]]) -> None:
     services, begun = jobs
     replace_methods(services, runs__holder=lambda: "pid 7 of ann, run 8n5p, about 1 min left")
     async with open_app(services=services) as (app, pilot):
         await press(pilot, "f2", "tab", "j", "j", "j", "i", "enter", "y")
-        assert "Installing disturbs the measurement of pid 7 of ann, run 8n5p" in frame(app)
+        assert "Disturbs a measurement: pid 7 of ann, run 8n5p" in frame(app)
         await press(pilot, "escape", "i", "enter", "y", "y")
         assert "no production" in frame(app) and not begun
         await press(pilot, "y")

@@ -6,11 +6,13 @@ from tuibench.core.engine import is_apart
 from tuibench.core.text import show
 from tuibench.present.error.template import Fields, MessageAndHint
 
-TERMS = {"deepsparse_community": "development and testing only, no production"}
+TERMS = {"deepsparse_community": "development and testing, no production"}
 """What a licence permits, by the code of a recipe."""
 _NAMES = {"deepsparse_community": "Neural Magic DeepSparse Community License"}
 LICENCES = {code: f"{name}: {TERMS[code]}" for code, name in _NAMES.items()}
 """Words of the licence that the user accepts, by the code of a recipe."""
+LICENCE_ADDRESSES = {"deepsparse_community": "https://github.com/neuralmagic/deepsparse/blob/main/LICENSE"}
+"""Where a licence can be read, as the metadata of the package says."""
 _OFFLINE = (
     "without a network: tuibench engines download {engine} --to DIR elsewhere, then tuibench engines install {engine} "
     "--wheels DIR"

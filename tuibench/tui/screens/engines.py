@@ -10,12 +10,13 @@ from tuibench.present.engine_list import (
     disturbance_question,
     install_question,
     installed_words,
+    licence_lines,
     licence_question,
     progress_words,
 )
 from tuibench.tui.messages import InstallMoved
 from tuibench.tui.screens.base import Page
-from tuibench.tui.widgets.status_line import confirm
+from tuibench.tui.widgets.status_line import Notice, ask, confirm
 
 _GROUP = "engine"
 _Offer = tuple[EngineState, str]
@@ -68,10 +69,20 @@ class InstallsEngines(Page):
             self._ask_licence(state)
 
     def _ask_licence(self, state: EngineState) -> None:
-        if state.licence:
-            confirm(self, licence_question(state), "accept", lambda: self._begin_install(state))
-        else:
+        if not state.licence:
             self._begin_install(state)
+            return
+
+        def take(answer: str) -> None:
+            if answer == "t":
+                self.app.push_screen(Notice("Licence", licence_lines(state.licence)), lambda _: self.when_shown(again))
+            elif answer == "y":
+                self._begin_install(state)
+
+        def again() -> None:
+            self._ask_licence(state)
+
+        ask(self, licence_question(state), {"y": "accept", "t": "text"}, take)
 
     def _begin_install(self, state: EngineState) -> None:
         # A question was answered: whoever has a licence to accept has accepted it.

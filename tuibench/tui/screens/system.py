@@ -15,7 +15,7 @@ from tuibench.core.engine_state import IMPOSSIBLE, MISSING, EngineState
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.present.doctor import HARM, HEADING, NOTE, REMEDY, ROW, Paragraph, paragraphs
-from tuibench.present.engine_list import COLUMNS, removal_question, removed_words
+from tuibench.present.engine_list import COLUMNS, purpose_words, removal_question, removed_words
 from tuibench.present.error.words import error_line, hint_words, message_words
 from tuibench.tui import key
 from tuibench.tui.screens.detail.facts import Fact, FactBlock
@@ -23,7 +23,7 @@ from tuibench.tui.screens.engines import InstallsEngines
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.field import Answers, TextQuestion
 from tuibench.tui.widgets.record_table import RecordTable, line_of
-from tuibench.tui.widgets.status_line import confirm
+from tuibench.tui.widgets.status_line import StatusLine, confirm
 from tuibench.tui.widgets.title_line import RuleLine
 
 _LABEL = 11
@@ -40,8 +40,8 @@ class SystemScreen(InstallsEngines):
     CSS_PATH = "system.tcss"
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", "engine", only=("system",))
     hints: tuple[str, ...] = (
-        *("look-again", "install-engine", "remove-engine", "focus-next", "page-down"),
-        *("back", "trash", "help"),
+        *("look-again", "install-engine", "remove-engine"),
+        *("focus-next", "page-down", "help", "back"),
     )
     about = (
         "The facts of this machine that affect a measurement: the processor, the usable cores, the clock, the memory, "
@@ -121,6 +121,20 @@ class SystemScreen(InstallsEngines):
         self._engines = {one.id: one for one in engines}
         lines = [line_of(COLUMNS, one.id, one, "dim" if one.state == IMPOSSIBLE else "") for one in engines]
         self.query_one("#engines", RecordTable).show_lines(COLUMNS, lines)
+
+    def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
+        """Say what the engine under the cursor is for."""
+        message.stop()
+        self._say_purpose()
+
+    def on_descendant_focus(self) -> None:
+        """Say what the engine under the cursor is for, when its table is reached."""
+        self._say_purpose()
+
+    def _say_purpose(self) -> None:
+        """Show the purpose on an empty status line: the result of an action is worth more."""
+        if self.is_mounted and self.focused is self.query_one("#engines") and not self.query_one(StatusLine).said:
+            self.say(purpose_words(self._under_cursor))
 
     @property
     def _under_cursor(self) -> str:
