@@ -58,7 +58,10 @@ def test_release_that_tuibench_has_is_named_before_it_is_installed(real_shell: S
     same = f"ort@{version('onnxruntime')}"
     done = real_shell.run("engines", "install", same, "--wheels", str(tmp_path))
     full, _, release = done.err.splitlines()[0].partition(": ")
-    assert full == same.replace("ort", "onnxruntime", 1) and release == "the release that is installed beside tuibench, too"
+    assert (
+        full == same.replace("ort", "onnxruntime", 1)
+        and release == "the release that is installed beside tuibench, too"
+    )
 
 
 def test_removal_asks_first_and_names_the_run_that_uses_the_engine(keeper: Shell, engine: Path) -> None:

@@ -103,10 +103,7 @@ class Engines:
         if state.state == INSTALLED:
             raise EngineError("engine_installed_already", engine=engine.full_id(state.id))
         if not state.is_installable:
-            recipe = self.recipe(engine_id)
-            order = InstallOrder(recipe.id, accepts_licence=True)
-            _check(recipe, order, engine.install_command(recipe.id))
-            next(_interpreters(recipe, order))
+            _require_possible(self.recipe(engine_id))
         return state
 
     def recipe(self, engine_id: str) -> Recipe:
@@ -303,6 +300,13 @@ def _check(recipe: Recipe, order: InstallOrder) -> None:
         raise UsageError("wheels_exclude_index")
     if recipe.machine and os.uname().machine != recipe.machine:
         raise EngineError("engine_other_machine", engine=recipe.id, machine=os.uname().machine, wanted=recipe.machine)
+
+
+def _require_possible(recipe: Recipe) -> None:
+    """Raise the error that an installation would begin with; return if there is none."""
+    order = InstallOrder(recipe.id, accepts_licence=True)
+    _check(recipe, order, engine.install_command(recipe.id))
+    next(_interpreters(recipe, order))
 
 
 def _interpreters(recipe: Recipe, order: InstallOrder) -> Iterator[Interpreter]:

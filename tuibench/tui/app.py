@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from textual.binding import BindingType
@@ -352,12 +353,11 @@ class Dashboard(QuietApp):
 
     def action_quit_now(self) -> None:
         """Leave the dashboard from any screen; ask first if that cancels an installation."""
-        job, page = self.services.installing(), self.page
+        job, page, quit_now = self.services.installing(), self.page, partial(self.exit, int(ExitCode.OK))
         if job is None or job.is_done:
-            self.exit(int(ExitCode.OK))
+            quit_now()
             return
-        question = f"{job.id} is being installed; quitting cancels it"
-        page.when_shown(lambda: confirm(page, question, "quit", lambda: self.exit(int(ExitCode.OK))))
+        page.when_shown(lambda: confirm(page, f"{job.id} is being installed; quitting cancels it", "quit", quit_now))
         if self.screen is not page:
             self.pop_screen()  # a dialog covers the line that asks
 
