@@ -305,7 +305,7 @@ def _check(recipe: Recipe, order: InstallOrder) -> None:
 def _require_possible(recipe: Recipe) -> None:
     """Raise the error that an installation would begin with; return if there is none."""
     order = InstallOrder(recipe.id, accepts_licence=True)
-    _check(recipe, order, engine.install_command(recipe.id))
+    _check(recipe, order)
     next(_interpreters(recipe, order))
 
 
