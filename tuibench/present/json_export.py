@@ -82,11 +82,10 @@ def _num_cores(cell: CellResult) -> int:
     return len(cell.used.cpus) if cell.used and cell.used.cpus else cell.asked.cores
 
 
-def _supported(cell: CellResult) -> float | None:
+def _supported(cell: CellResult) -> float:
     """Return the share of operators that the engine itself ran: all, unless it has another engine inside it."""
-    if cell.used is None:
-        return None  # measured by another tool
-    return 1.0 if cell.used.supported is None else cell.used.supported
+    # Imported cells, whose share is not kept, had 1.0 from the start.
+    return 1.0 if cell.used is None or cell.used.supported is None else cell.used.supported
 
 
 def _engine_text(run: RunResult, cell: CellResult) -> str:
