@@ -35,6 +35,16 @@ def cancel(keeper: Shell) -> None:
     until(lambda: not keeper.processes(), "no process")
 
 
+def test_benchmark_breaks_lines_between_words(keeper: Shell) -> None:
+    command = Terminal(keeper, "benchmark", *running.BRIEF, env=SCRIPT, size=(60, 24))
+    assert command.end() == 0
+    lines = [line.rpartition("\r")[2] for line in command.shown.replace("\r\n", "\n").split("\n")]
+    assert [line.split()[0] for line in lines if len(line) > 60] == ["Again:"]
+    assert any(line.startswith("  ") for line in lines)
+    refused = Terminal(keeper, "benchmark", "sample:tiny", "-e", "onnxruntime@1.2", env=SCRIPT, size=(40, 24))
+    assert refused.end() == 2 and max(map(len, refused.shown.splitlines())) <= 40
+
+
 def test_second_ctrl_c_cancels_and_keeps_measurements(keeper: Shell, terminal: Terminal) -> None:
     terminal.type("\x03")
     terminal.wait_for(QUESTION)

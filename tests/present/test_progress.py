@@ -115,6 +115,12 @@ def test_permanent_line_replaces_the_repainted_one() -> None:
     assert terminal.screen() == progress_line(FULL)
 
 
+def test_repainted_line_fits_a_narrow_terminal() -> None:
+    terminal = Terminal()
+    ProgressPainter(terminal, Clock(), True, columns=partial(_given, 50)).update(FULL)
+    assert width_of(progress_line(FULL)) > 49 >= width_of(terminal.screen()) > 0
+
+
 def _given(columns: int | None) -> int | None:
     return columns
 

@@ -91,7 +91,9 @@ class ProgressPainter:
         if self._painted_at is not None and now - self._painted_at < PAINT_EVERY_S:
             return
         self._painted_at = now
-        line = self._encode(progress_line(snapshot))[:WIDTH]
+        # A line as wide as the terminal would leave a copy behind when it is repainted.
+        width = min(WIDTH, (self._columns() or WIDTH + 1) - 1)
+        line = self._encode(progress_line(snapshot, width))[:width]
         if line != self._shown:
             # Blanks overwrite a longer old line: unlike escape codes, every terminal supports them.
             self.write(f"\r{line}{' ' * (width_of(self._shown) - width_of(line))}")
