@@ -1,4 +1,4 @@
-"""The sentence of a verdict: change, interval, ratio, and what an undecided one still needs."""
+"""The sentence of a verdict: change and interval in one unit, and what an undecided one still needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tuibench.core.reason import Reason, Verdict, because
 from tuibench.core.scenario import THROUGHPUT
-from tuibench.present.headline import verdict_sentence
+from tuibench.present.verdict import verdict_sentence, verdict_words
 
 BARS = (because("outputs_differ", engine="\x1b"), Reason("different_times"))
 
@@ -16,54 +16,75 @@ BARS = (because("outputs_differ", engine="\x1b"), Reason("different_times"))
 @pytest.mark.parametrize(
     ("kind", "numbers", "more", "said"),
     [
-        (
-            *("slower", (1.046, 1.045, 1.047), {}),
-            "new is slower than old: 4.6 % more p50 latency (+4.5 to +4.7 %); ratio 1.046 [1.045, 1.047]",
-        ),
-        (
-            *("faster", (0.9, 0.896, 0.904), {}),
-            "new is faster than old: 10.0 % less p50 latency (−10.4 to −9.6 %); ratio 0.900 [0.896, 0.904]",
-        ),
+        ("slower", (1.046, 1.045, 1.047), {}, "new is slower than old: 4.6 % more time [4.5, 4.7]"),
+        ("faster", (0.9, 0.896, 0.904), {}, "new is faster than old: 10.0 % less time [9.6, 10.4]"),
+        ("faster", (0.87, 0.86, 0.885), {}, "new is faster than old: 13 % less time [12, 14]"),
+        ("faster", (0.926, 0.909, 0.943), {"metric": THROUGHPUT}, "new is faster than old: 8 % more items/s [6, 10]"),
+        ("slower", (1.25, 1.2, 1.3), {"metric": THROUGHPUT}, "new is slower than old: 20 % fewer items/s [17, 23]"),
         (
             *("slower", (1.019, 1.009, 1.029), {}),
-            (
-                "new is slower than old: 1.9 % more p50 latency (+0.9 to +2.9 %), perhaps by less than 2 %"
-                "; ratio 1.019 [1.009, 1.029]"
-            ),
+            "new is slower than old: 2 % more time [1, 3], perhaps by less than 2 %",
         ),
         (
-            *("equivalent", (1.0, 0.999, 1.001), {}),
-            "new and old are equivalent within 2 % in p50 latency (−0.1 to +0.1 %); ratio 1.000 [0.999, 1.001]",
+            "equivalent",
+            (1.0, 0.999, 1.001),
+            {},
+            "new and old are equivalent within 2 % (0.1 % less to 0.1 % more time)",
         ),
-        (
-            *("faster", (0.25, 0.245, 0.255), {}),
-            "new is faster than old: 0.250 times the p50 latency (0.245 to 0.255 times); ratio 0.250 [0.245, 0.255]",
-        ),
+        ("faster", (0.25, 0.245, 0.255), {}, "new is 4.00× as fast as old [3.92, 4.08]"),
+        ("faster", (0.476, 0.46, 0.49), {"metric": THROUGHPUT}, "new is 2.10× as fast as old [2.04, 2.17]"),
+        ("slower", (12.0, 10.0, 14.0), {}, "new is 12× as slow as old [10, 14]"),
         (
             *("undecided", (1.0, 0.971, 1.03), {"more_pairs": 12, "more_s": 36.0}),
+            "undecided: new takes 2.9 % less to 3.0 % more time than old; about 12 more pairs (36 s) would settle it",
+        ),
+        (
+            *("undecided", (1.0, 0.9, 1.1), {"metric": THROUGHPUT}),
             (
-                "undecided: new may differ from old by −2.9 to +3.0 % in p50 latency"
-                "; about 12 more pairs (36 s) would settle it; ratio 1.000 [0.971, 1.030]"
+                "undecided: new has 9.1 % fewer to 11.1 % more items/s than old"
+                "; the spread is too large for more pairs to settle it"
             ),
         ),
         (
             *("undecided", (1.649, None, None), {"n": 2}),
-            "new / old in p50 latency: 1.649, no interval; undecided: 2 of at least 3 pairs",
+            "new takes 65 % more time than old; undecided: 2 of at least 3 pairs",
         ),
         (
             *(None, (1.649, 1.64, 1.66), {"reasons": (Reason("different_times"),)}),
-            "new / old in p50 latency: 1.649 (1.640 to 1.660); no verdict: measured at different times",
+            "new takes 64.9 % more time than old [64.0, 66.0]; no verdict: measured at different times",
         ),
         (
             *(None, (1.649, 1.64, 1.66), {"reasons": BARS, "new": "\x1b[2Jnew", "metric": THROUGHPUT}),
             (
-                "\\e[2Jnew / old in time per item: 1.649 (1.640 to 1.660)"
+                "\\e[2Jnew has 39.4 % fewer items/s than old [39.0, 39.8]"
                 "; no verdict: outputs of \\e differ from the reference; measured at different times"
             ),
         ),
     ],
 )
-def test_sentence_gives_verdict_change_and_ratio(
+def test_sentence_gives_verdict_and_change_with_its_interval(
     kind: str | None, numbers: tuple[float, float | None, float | None], more: dict[str, Any], said: str
 ) -> None:
     assert verdict_sentence(Verdict(kind, *numbers, **{"n": 5, "base": "old", "new": "new", **more})) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "ratio", "said"),
+    [
+        ("faster", 0.87, "faster: 13 % less time"),
+        ("slower", 3.0, "3.00× as slow"),
+        ("equivalent", 1.0, "equivalent within 2 %"),
+        ("undecided", 1.0, "undecided"),
+        (None, 1.0, "no verdict"),
+    ],
+)
+def test_words_of_a_column_have_no_names(kind: str | None, ratio: float, said: str) -> None:
+    assert verdict_words(Verdict(kind, ratio, ratio - 0.02, ratio + 0.02, 5, "old", "new")) == said
+
+
+def test_exchanged_operands_have_the_opposite_verdict() -> None:
+    found = Verdict("faster", 0.5, 0.25, 0.8, 5, "old", "new")
+    turned = found.turned()
+    assert (turned.kind, turned.base, turned.new, turned.ratio) == ("slower", "new", "old", 2.0)
+    assert (turned.low, turned.high) == (1.25, 4.0)
+    assert turned.turned() == found

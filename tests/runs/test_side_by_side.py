@@ -11,8 +11,8 @@ from tuibench.core.cell import CellResult, Execution
 from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.result import CellPair, RunResult, RunSession, SideBySide
 from tuibench.core.spec import ModelSource
-from tuibench.present.headline import comparison_sentence
 from tuibench.present.reason import all_words, reason_words
+from tuibench.present.verdict import verdict_sentence
 from tuibench.runs.comparison import compare_results
 from tuibench.stats.comparison import unpaired
 
@@ -56,7 +56,7 @@ def test_equal_requests_are_compared_by_welch_without_a_verdict() -> None:
     assert (pair.comparison.verdict.kind, pair.comparison.verdict.reasons) == (None, (Reason("different_times"),))
     assert not pair.comparison.interleaved and all_words(pair.bars) == ()
     assert (pair.unit, pair.old.estimate.value, pair.new.estimate.value, pair.old.grade) == ("ms", 2.0, 1.8, "A")
-    assert comparison_sentence(pair.comparison).startswith("77zz / k3f9 in p50 latency: 0.900 (")
+    assert verdict_sentence(pair.comparison.verdict).startswith("77zz / k3f9 in p50 latency: 0.900 (")
 
 
 def test_streams_are_compared_by_time_per_item() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from tuibench.core.scenario import LATENCY
@@ -130,6 +130,12 @@ class Verdict:
     """Reasons against a verdict."""
     told: str = ""
     """The sentence of a record that lacks the facts above."""
+
+    def turned(self) -> Verdict:
+        """Return the verdict with the operands exchanged."""
+        ratio, low, high = (None if one is None else 1 / one for one in (self.ratio, self.high, self.low))
+        kind = {"faster": "slower", "slower": "faster"}.get(self.kind or "", self.kind)
+        return replace(self, kind=kind, ratio=ratio, low=low, high=high, base=self.new, new=self.base, told="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from tuibench.core.scenario import find
 from tuibench.core.settings.command import again
 from tuibench.present.cells import batch_size, first_cell, model_index, model_of
 from tuibench.present.error.words import message_words
-from tuibench.present.headline import comparison_sentence, conclusions, result_headline
+from tuibench.present.headline import conclusions, result_headline
 from tuibench.present.profile.shown import shown_profile
 from tuibench.present.reason import all_words, export_words
+from tuibench.present.verdict import verdict_sentence
 
 SCHEMA_FILE = "benchmark.schema.json"
 """Schema in tuibench/data; every export is valid against it."""
@@ -199,7 +200,7 @@ def comparison_values(found: Comparison) -> dict[str, Any]:
         "why_no_verdict": "; ".join(all_words(found.verdict.reasons)) or None,
         "base_name": found.verdict.base,
         "new_name": found.verdict.new,
-        "sentence": comparison_sentence(found),
+        "sentence": verdict_sentence(found.verdict),
     }
 
 

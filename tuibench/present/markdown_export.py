@@ -24,7 +24,7 @@ from tuibench.present.cells import (
 )
 from tuibench.present.command import command_of
 from tuibench.present.csv_export import number
-from tuibench.present.headline import comparison_sentence, conclusions, result_headline
+from tuibench.present.headline import conclusions, result_headline
 from tuibench.present.reason import all_words, reason_words
 from tuibench.present.summary import TITLE, drawings, tradeoff_lines
 from tuibench.present.table import Column
@@ -40,7 +40,7 @@ def dumps(run: RunResult) -> str:
     notes = _notes(run)
     parts += [bullets(notes)] if notes else []
     parts += _figures_of(run)
-    said = list(map(comparison_sentence, run.comparisons)) + [found.sentence for found in conclusions(run)]
+    said = list(map(run.comparisons)) + [found.sentence for found in conclusions(run)]
     parts += ["## Conclusions", bullets(said)] if said else []
     choices = tradeoff_lines(run)
     parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []

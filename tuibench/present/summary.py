@@ -26,7 +26,7 @@ from tuibench.present.cells import (
     varying,
 )
 from tuibench.present.command import command_of
-from tuibench.present.headline import comparison_sentence, conclusions, result_headline
+from tuibench.present.headline import conclusions, result_headline
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.grid import coordinate_name
@@ -46,7 +46,7 @@ def summary(
     `width` is that of a terminal, at which lines are broken between words; None for a file or a pipe.
     """
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
-    lines += map(comparison_sentence, run.comparisons)
+    lines += map(run.comparisons)
     lines += [found.sentence for found in conclusions(run)]
     # A command is never broken: it is copied.
     command = [f"Again: {words}"] if (words := command_of(run)) else []

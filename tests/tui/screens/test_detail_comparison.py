@@ -9,7 +9,7 @@ from tests.tui.sample_data import make, sweep, sweep_cell
 from tests.tui.screens.detail_stage import detail
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
-from tuibench.present.headline import comparison_sentence
+from tuibench.present.verdict import verdict_sentence
 
 OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
@@ -27,7 +27,7 @@ def versus() -> RunResult:
 async def test_interleaved_operands_have_verdict() -> None:
     async with detail(versus(), tab="comparison") as seen:
         (found,) = versus().comparisons
-        assert "interleaved" in seen.rows[2] and comparison_sentence(found)[:40] in seen.text
+        assert "interleaved" in seen.rows[2] and verdict_sentence(found.verdict)[:40] in seen.text
         assert "0.850 [0.840, 0.860] faster" in seen.text
         await seen.press("f")
         assert "[openvino]" in seen.choices and "1.176 [1.163, 1.190] slower" in seen.text

@@ -11,7 +11,6 @@ from tuibench.core.result import Comparison
 from tuibench.core.text import show
 from tuibench.core.units import percent, short
 from tuibench.present.amount import amount
-from tuibench.present.headline import comparison_sentence
 from tuibench.present.plots.selection import (
     LESS_IS_BETTER,
     UNITS,
@@ -22,6 +21,7 @@ from tuibench.present.plots.selection import (
     overlap,
     relative,
 )
+from tuibench.present.verdict import verdict_sentence
 
 _STILL_PAYS = 0.5
 """A further core pays if it gives at least this share of a first core's rate."""
@@ -248,7 +248,7 @@ def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence
     twin = twins[best.value]
     for comparison in comparisons:
         if {comparison.base, comparison.new} == {best.cell_key, twin.cell_key}:
-            yield Sentence("ratio", f"{best.label}: {show(comparison_sentence(comparison), _MAX_CHARS)}")
+            yield Sentence("ratio", f"{best.label}: {show(verdict_sentence(comparison.verdict), _MAX_CHARS)}")
             return
     ratio = relative(twin.estimate, best.estimate)
     if ratio.value is not None:

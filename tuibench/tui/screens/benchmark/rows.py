@@ -19,10 +19,11 @@ from tuibench.core.text import show
 from tuibench.core.units import percent_number, seconds
 from tuibench.present.ages import age
 from tuibench.present.amount import amount, elsewhere_words
-from tuibench.present.headline import change_words, missing_words, sensitive_words, time_word
+from tuibench.present.headline import missing_words, sensitive_words
 from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
 from tuibench.present.reason import reason_words
 from tuibench.present.table import Column
+from tuibench.present.verdict import verdict_words
 from tuibench.tui.screens.run.summary import SIGNS
 from tuibench.tui.widgets.painted import Glyphs
 from tuibench.tui.widgets.record_table import Line, line_of
@@ -105,7 +106,7 @@ def _verdict(found: Verdict) -> str:
     """Return the verdict on interleaved operands, short enough for a column."""
     base, new = (short_names([show(name, _MAX_CHARS)]) for name in (found.base, found.new))
     if found.kind in ("faster", "slower"):
-        return f"{new} {found.kind}: {change_words(found.ratio)} {time_word(found.metric)}"
+        return f"{new} {verdict_words(found)}"
     return f"{new}, {base} equivalent (±{found.margin * 100:g} %)" if found.kind == "equivalent" else found.kind or ""
 
 

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from tuibench.core.cell import CellResult, Estimate, main_number, p50_latency
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, Verdict
 from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.units import ms
 from tuibench.present.amount import amount
 from tuibench.present.cells import cell_name, varying
-from tuibench.present.headline import comparison_sentence
 from tuibench.present.reason import all_words, no_interval_words
-
-_TURNED = {"faster": "slower", "slower": "faster"}
+from tuibench.present.verdict import verdict_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,20 @@ class Pair:
     new: PairSide
     ratio: Estimate
     """new / base in time; below 1 the new operand is faster."""
-    verdict: str
-    """faster, slower, equivalent or undecided; '' if a verdict is not allowed."""
+    found: Verdict | None
+    """None without a ratio."""
     why: str
     """Reason why there is no verdict or no ratio."""
-    sentence: str
+
+    @property
+    def verdict(self) -> str:
+        """Return faster, slower, equivalent or undecided; '' if a verdict is not allowed."""
+        return (self.found.kind or "") if self.found is not None else ""
+
+    @property
+    def sentence(self) -> str:
+        """Return the comparison in words."""
+        return self.why if self.found is None else verdict_sentence(self.found)
 
     @property
     def name(self) -> str:
@@ -64,9 +71,8 @@ class Pair:
         """Return the pair with the operands exchanged."""
         value, low, high = (None if v is None else 1 / v for v in (self.ratio.value, self.ratio.high, self.ratio.low))
         ratio = Estimate(value, low, high, self.ratio.n, self.ratio.reason)
-        verdict = _TURNED.get(self.verdict, self.verdict)
-        turned = replace(self, cell=self.cell.turned(), base=self.new, new=self.base, ratio=ratio, verdict=verdict)
-        return replace(turned, sentence=_words(turned))
+        found = self.found.turned() if self.found is not None else None
+        return replace(self, cell=self.cell.turned(), base=self.new, new=self.base, ratio=ratio, found=found)
 
 
 def pairs_of_sides(side: SideBySide) -> tuple[Pair, ...]:
@@ -145,23 +151,11 @@ def _pair(
 ) -> Pair:
     words = no_interval_words(reason)
     if found is None:
-        return Pair(name, unit, base, new, Estimate(None, reason=reason), "", words, words)
+        return Pair(name, unit, base, new, Estimate(None, reason=reason), None, words)
     verdict = found.verdict
     ratio = Estimate(verdict.ratio, verdict.low, verdict.high, verdict.n, reason)
     why = "; ".join(filter(None, (*all_words(verdict.reasons), words)))
-    return Pair(name, unit, base, new, ratio, verdict.kind or "", why, comparison_sentence(found))
-
-
-def _words(pair: Pair) -> str:
-    """Return the sentence for a pair whose operands were exchanged."""
-    if pair.ratio.value is None:
-        return pair.why
-    ratio = f"ratio {ratio_words(pair.ratio)}"
-    if not pair.verdict:
-        return f"time {pair.new.name} / {pair.base.name}: {ratio}; no verdict: {pair.why}"
-    if pair.verdict in _TURNED:
-        return f"{pair.new.name} is {pair.verdict} than {pair.base.name}: {ratio}"
-    return f"{pair.new.name} and {pair.base.name}: {pair.verdict}, {ratio}"
+    return Pair(name, unit, base, new, ratio, verdict, why)
 
 
 def _differ(base: CellResult, new: CellResult, axis: str) -> bool:

@@ -16,11 +16,12 @@ from tuibench.core.result_headline import headline_of
 from tuibench.core.units import count_of, ms, percent, seconds, short
 from tuibench.present.amount import plus_minus, with_interval
 from tuibench.present.cells import check_text, differences, failure_text, support_text
-from tuibench.present.headline import headline_sentence, verdict_sentence
+from tuibench.present.headline import headline_sentence
 from tuibench.present.plots.depth import progress_bar, sparkline
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.progress import drift_words
 from tuibench.present.reason import reason_hint, reason_words
+from tuibench.present.verdict import verdict_sentence
 from tuibench.tui.screens.comparison.pair import pairs_of_sides, ratio_words
 from tuibench.tui.widgets.painted import Glyphs, LineLike, shown
 
