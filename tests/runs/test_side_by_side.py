@@ -56,7 +56,7 @@ def test_equal_requests_are_compared_by_welch_without_a_verdict() -> None:
     assert (pair.comparison.verdict.kind, pair.comparison.verdict.reasons) == (None, (Reason("different_times"),))
     assert not pair.comparison.interleaved and all_words(pair.bars) == ()
     assert (pair.unit, pair.old.estimate.value, pair.new.estimate.value, pair.old.grade) == ("ms", 2.0, 1.8, "A")
-    assert verdict_sentence(pair.comparison.verdict).startswith("77zz / k3f9 in p50 latency: 0.900 (")
+    assert verdict_sentence(pair.comparison.verdict).startswith("77zz takes 10 % less time than k3f9 [8, 12]")
 
 
 def test_streams_are_compared_by_time_per_item() -> None:

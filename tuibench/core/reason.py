@@ -133,9 +133,9 @@ class Verdict:
 
     def turned(self) -> Verdict:
         """Return the verdict with the operands exchanged."""
-        ratio, low, high = (None if one is None else 1 / one for one in (self.ratio, self.high, self.low))
+        low, high = (None if one is None else 1 / one for one in (self.high, self.low))
         kind = {"faster": "slower", "slower": "faster"}.get(self.kind or "", self.kind)
-        return replace(self, kind=kind, ratio=ratio, low=low, high=high, base=self.new, new=self.base, told="")
+        return replace(self, kind=kind, ratio=1 / self.ratio, low=low, high=high, base=self.new, new=self.base, told="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from tuibench.present.headline import conclusions, result_headline
 from tuibench.present.reason import all_words, reason_words
 from tuibench.present.summary import TITLE, drawings, tradeoff_lines
 from tuibench.present.table import Column
+from tuibench.present.verdict import verdict_sentence
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _MAX_CHARS = 100_000
@@ -40,7 +41,9 @@ def dumps(run: RunResult) -> str:
     notes = _notes(run)
     parts += [bullets(notes)] if notes else []
     parts += _figures_of(run)
-    said = list(map(run.comparisons)) + [found.sentence for found in conclusions(run)]
+    said = [verdict_sentence(found.verdict) for found in run.comparisons] + [
+        found.sentence for found in conclusions(run)
+    ]
     parts += ["## Conclusions", bullets(said)] if said else []
     choices = tradeoff_lines(run)
     parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []

@@ -36,6 +36,7 @@ from tuibench.present.plots.selection import Selection, tradeoffs
 from tuibench.present.reason import all_words
 from tuibench.present.side_by_side import side_by_side
 from tuibench.present.table import as_text, wrap_lines
+from tuibench.present.verdict import verdict_sentence
 
 
 def summary(
@@ -46,7 +47,7 @@ def summary(
     `width` is that of a terminal, at which lines are broken between words; None for a file or a pipe.
     """
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
-    lines += map(run.comparisons)
+    lines += (verdict_sentence(found.verdict) for found in run.comparisons)
     lines += [found.sentence for found in conclusions(run)]
     # A command is never broken: it is copied.
     command = [f"Again: {words}"] if (words := command_of(run)) else []

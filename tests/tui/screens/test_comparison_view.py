@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.runs.execution_data import asked
 from tuibench.core.cell import Estimate
 from tuibench.core.label import CellName
+from tuibench.core.reason import Verdict
 from tuibench.tui.screens.comparison.pair import Pair, PairSide
 from tuibench.tui.screens.comparison.view import lines_of
 
@@ -13,7 +14,7 @@ BASE, NEW, THIRD = (
     for name, value in (("a.onnx", 2.0), ("b.onnx", 1.0), ("c.onnx", 3.0))
 )
 NAME = CellName(asked(cores=2, batch=1), (), "", None)
-PAIR = Pair(NAME, "ms", BASE, NEW, Estimate(0.5), "faster", "", "b is faster")
+PAIR = Pair(NAME, "ms", BASE, NEW, Estimate(0.5), Verdict("faster", 0.5, 0.49, 0.51, 5, "a.onnx", "b.onnx"), "")
 
 
 def test_operands_shared_by_all_pairs_become_headers() -> None:

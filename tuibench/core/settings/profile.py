@@ -56,7 +56,7 @@ _ASKED = (
         "int8: also time each heavy layer alone in INT8; pruned (deepsparse): also measure zeros in one operator,"
         " and in one of the ten heaviest layers, at a time", "off",
         kind=kinds.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
-        place=Place("  what if", hint="heavy layers in INT8; with deepsparse pruned"),
+        place=Place("  what if", hint="each heavy layer in INT8; DeepSparse: with zeros"),
     ),
 )  # fmt: skip
 
