@@ -89,7 +89,7 @@ async def test_profile_form_defaults_focus_engines_and_commands() -> None:
 
 
 async def test_adding_one_kind_leaves_other_off() -> None:
-    fields = {"performance": ("runs", "what if INT8"), "loss": ("samples", "levels")}
+    fields = {"performance": ("runs", "what if"), "loss": ("samples", "levels")}
     async with profiled() as seen:
         for kind, other in (("performance", "loss"), ("loss", "performance")):
             await seen.go(route.profile_form(seen.project, kind))
