@@ -77,12 +77,13 @@ def follow(services: Services, run: str) -> RunView:
         feed.close()
 
 
-def stored(services: Services, project: str, **changes: object) -> str:
+def stored(services: Services, project: str, load_ms: float = 0.0, **changes: object) -> str:
     """Store a benchmark of the project's model as a run would, without the run's duration."""
     summary = services.models.find(services.projects.get(project).project.versions[-1].model.file.path).summary
     spec = make_spec(Path(summary.path), batches=(1,), **changes)  # type: ignore[arg-type]
     made = replace(make_small(1), spec=spec, models=(summary,))
-    cells = tuple(replace(c, asked=replace(c.asked, model_sha256=summary.sha256, cores=1)) for c in made.cells)
+    asks = [replace(one.asked, model_sha256=summary.sha256, cores=1) for one in made.cells]
+    cells = tuple(replace(one, asked=asked, load_ms=load_ms) for one, asked in zip(made.cells, asks, strict=True))
     store = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data")
     store.benchmarks.add(replace(made, cells=cells), Metadata(name="kept", project=project))
     return make_id(1)
@@ -298,6 +299,11 @@ def test_rerun_repeats_settings_and_records_original(services: Services, project
     old, new = (services.library.get(one).result.spec for one in (first, run))
     assert new == replace(old, models=new.models)
     assert services.exchange.side_by_side(first, run).new_id == run
+
+
+def test_expected_time_of_a_rerun_contains_the_measured_load(services: Services, project: str) -> None:
+    first = stored(services, project, load_ms=7000.0, effort=SHORT)
+    assert services.reruns.plan(first).expected_s == pytest.approx(2 * (0.05 + 0.8 + 7.0))
 
 
 def test_start_question_shows_machine_load(services: Services, project: str, monkeypatch: pytest.MonkeyPatch) -> None:

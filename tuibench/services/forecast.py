@@ -48,10 +48,13 @@ class Forecast:
     """Requests that a model's constants forbid: these cells fail, the others run."""
 
 
-def expected_s(spec: BenchmarkSpec, cells: int) -> float:
-    """Return the expected time of these cells, if each needs only the minimum of executions."""
+def expected_s(spec: BenchmarkSpec, cells: int, load_s: float = 0.0) -> float:
+    """Return the expected time of these cells, if each needs only the minimum of executions.
+
+    `load_s` is the time to load or compile the model once in every cell, where it was measured before.
+    """
     effort = spec.effort
-    expected = cells * effort.min_executions * (effort.timed_s + _START_S)
+    expected = effort.min_executions * (cells * (effort.timed_s + _START_S) + load_s)
     return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
 
 

@@ -146,7 +146,8 @@ class Reruns:
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
             error, changed = f"its input file is missing: press R and enter the new path (was {show(fed)})", False
-        busy, took = self._services.runs.holder(), expected_s(spec, cells)
+        load_s = sum(cell.load_ms or 0.0 for cell in stored.result.cells) / 1000
+        busy, took = self._services.runs.holder(), expected_s(spec, cells, load_s)
         if spec.profile is not None:
             took = self._services.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
         return RerunPlan(stored.row.id, cells, took, busy, error, changed, self._services.machine.load_words())
