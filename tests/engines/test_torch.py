@@ -125,8 +125,9 @@ def test_threads_are_those_of_the_cores_asked_for(run: Run) -> None:
         assert (found.used.threads, found.used.pinned) == (count, "core")
 
 
-def test_script_that_fails_ends_only_its_worker(run: Run) -> None:
-    assert failure(run("harmful.pt"), "memory").code == "out_of_memory"
+@pytest.mark.parametrize(("name", "kind"), [("greedy.pt", "memory"), ("harmful.pt", "signal")])
+def test_script_that_fails_ends_only_its_worker(run: Run, name: str, kind: str) -> None:
+    failure(run(name), kind)
     measured(run("mlp.pt"))
 
 

@@ -28,6 +28,7 @@ def write_all(folder: Path) -> None:
     torch.jit.save(torch.jit.trace(mlp, x), folder / "mlp.pt")
     torch.save(mlp, folder / "pickle.pt")
     torch.jit.save(torch.jit.trace(_quantized(), x), folder / "int8.pt")
+    torch.jit.save(torch.jit.script(_Greedy()), folder / "greedy.pt")
     torch.jit.save(torch.jit.script(_Harmful()), folder / "harmful.pt")
 
 
@@ -56,7 +57,17 @@ def _quantized() -> Any:
 
 
 class _Harmful(nn.Module):  # type: ignore[misc]
-    """Ends the process when it is run."""
+    """Writes far outside of a tensor, which ends the process."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002 - as the inputs of the others are called
+        """Make a tensor of four by four with a value at an index beyond any memory."""
+        at = torch.full([2, 1], 1 << 40, dtype=torch.int64)
+        values = torch.ones([1])
+        return torch.ops.aten._sparse_coo_tensor_unsafe(at, values, [4, 4], is_coalesced=True).to_dense() + input.sum()
+
+
+class _Greedy(nn.Module):  # type: ignore[misc]
+    """Needs more memory than any machine has."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002 - as the inputs of the others are called
         """Allocate more than any machine has."""
