@@ -101,6 +101,7 @@ class Engines:
         """Return the state of an engine that can be installed; raise the error of `install` for any other."""
         state = self.state(engine_id)
         if state.state == INSTALLED:
+            self._services.machine.forget()
             raise EngineError("engine_installed_already", engine=engine.full_id(state.id))
         if not state.is_installable:
             _require_possible(self.recipe(engine_id))

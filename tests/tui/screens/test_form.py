@@ -214,6 +214,24 @@ async def test_missing_engine_is_installed_from_its_field() -> None:
         assert form_of(app).column.values().engines == ("onnxruntime", "deepsparse")
 
 
+async def test_engine_that_was_installed_elsewhere_can_be_chosen() -> None:
+    services = FormServices()
+    missing = EngineChoice("deepsparse", False, "", "tuibench engines install deepsparse")
+    own = services.machine_now.engines
+    services.machine_now = replace(services.machine_now, engines=(*own, missing))
+    async with open_form(services, (120, 36), project="p1") as (app, pilot):
+        assert "not installed" in frame(app)
+        app.push_screen(StubPage("cover"))
+        await settle(pilot)
+        ready = EngineChoice("deepsparse", True, "1.8.0", "", ("f32",))
+        services.machine_now = replace(services.machine_now, engines=(*own, ready))
+        app.pop_screen()
+        await until_seen(pilot, lambda: "deepsparse 1.8.0" in frame(app))
+        form_of(app).column.focus_field("engines")
+        await press(pilot, "right", "right", "space")
+        assert form_of(app).column.values().engines == ("onnxruntime", "deepsparse")
+
+
 async def test_selected_engine_that_is_gone_is_installed_or_left_out() -> None:
     services = FormServices(values=replace(VALUES, engines=("onnxruntime", "deepsparse", "onnxruntime@1.20.1")))
     gone = EngineChoice("deepsparse", False, "", "tuibench engines install deepsparse")

@@ -76,6 +76,7 @@ class SystemScreen(InstallsEngines):
         if (run := self._measuring()) is None:
             self.action_look_again()
         else:
+            self.engines_changed()
             self._tell(
                 (
                     f"{run} is measuring; examining the machine would disturb it.",

@@ -244,9 +244,12 @@ class FormScreen(InstallsEngines, CheckedForm):
         return (self._place or model.rstrip("/").rpartition("/")[2], again)
 
     def load(self) -> None:
-        """Read the form once; afterwards only update the summary."""
+        """Read the form once; afterwards only what other pages may have changed."""
         if self._asked:
             self.show_summary()
+            if self.begun is not None:
+                self.follow_installation()
+                self.engines_changed()
             return
         self._asked = True
         self.say("reading the model")
@@ -338,9 +341,14 @@ class FormScreen(InstallsEngines, CheckedForm):
         field = self.column.fields.get("engines")
         missing = (field.missing_key, *field.missing_answers) if isinstance(field, ManyField) else ()
         if name := next(filter(None, missing), ""):
-            self.install_engine(name)
+            self.install_engine(name, self._refuse_engine)
         else:
             self.say("move to an engine that is not installed", "warn")
+
+    def _refuse_engine(self, error: TuibenchError) -> None:
+        # Another terminal may have installed it.
+        self.explain(error)
+        self.engines_changed()
 
     def engines_changed(self) -> None:
         """Offer the engines that are installed now."""
