@@ -220,15 +220,16 @@ async def test_engine_that_was_installed_elsewhere_can_be_chosen() -> None:
     own = services.machine_now.engines
     services.machine_now = replace(services.machine_now, engines=(*own, missing))
     async with open_form(services, (120, 36), project="p1") as (app, pilot):
-        assert "not installed" in frame(app)
+        form_of(app).column.focus_field("engines")
+        await press(pilot, "right", "right", "space")
+        assert "deepsparse (not installed: i installs)" in frame(app)
         app.push_screen(StubPage("cover"))
         await settle(pilot)
         ready = EngineChoice("deepsparse", True, "1.8.0", "", ("f32",))
         services.machine_now = replace(services.machine_now, engines=(*own, ready))
         app.pop_screen()
         await until_seen(pilot, lambda: "deepsparse 1.8.0" in frame(app))
-        form_of(app).column.focus_field("engines")
-        await press(pilot, "right", "right", "space")
+        await press(pilot, "space")
         assert form_of(app).column.values().engines == ("onnxruntime", "deepsparse")
 
 
