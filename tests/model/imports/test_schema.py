@@ -212,6 +212,7 @@ def test_later_fields_of_profiles_are_those_that_0_1_0_lacked() -> None:
         ("BenchmarkSpec", "options"), ("ProfileSpec", "fresh_roofs"), ("CostProfile", "bound"),
         ("LayerTime", "roof_reason"), ("LossProfile", "data_sha256"), ("Roofline", "grade"), ("WhatIf", "around"),
         ("PerformanceProfile", "pruned"), ("ZeroEffect", "grade"), ("ZeroEffect", "measured_utc"),
+        ("PrunedPoint", "operator"), ("PrunedPoint", "layer"), ("PrunedPoint", "part_ms"), ("Noise", "others_ns"),
     }  # fmt: skip
 
 
