@@ -65,7 +65,7 @@ COLUMNS: tuple[Column[EngineState], ...] = (
     Column("release", "release", 10, lambda one: show(one.release, 20) or NONE, head="RELEASE"),
     Column("python", "Python", 7, lambda one: show(one.python, 20) or NONE, head="PYTHON", rank=2),
     Column("size", "size", 8, size_of, right=True, head="SIZE", rank=1),
-    Column("state", "state", 20, state_of, least=20, head="STATE", grow=True, wide=60),
+    Column("state", "state", 39, state_of, least=39, head="STATE", grow=True, wide=60),
 )
 
 
