@@ -193,7 +193,7 @@ def test_installation_in_the_background_ends_with_the_services(services: Service
         if job.progress.stage == INSTALL:
             began.set()
 
-    job.hear = hear
+    job.on_change = hear
     assert services.installing() is job
     with pytest.raises(EngineBusy):
         services.engines.begin(order)
@@ -214,7 +214,7 @@ def test_installation_that_ends_late_is_named_and_closes_its_files(monkeypatch: 
 
     before = len(os.listdir("/proc/self/fd"))
     job = BackgroundInstall(InstallOrder(ENGINE), install)
-    job.hear = ended.set
+    job.on_change = ended.set
     late = job.close()
     assert late is not None and late.reason.code == "installation_left"
     may_end.set()

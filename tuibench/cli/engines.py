@@ -44,7 +44,7 @@ def install(args: argparse.Namespace, services: Services, _: Interruption) -> No
     order = _accepted(args, state)
     if not args.quiet and state.state != INSTALLED:
         _warn_if_measuring(services)
-    with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("installation_cancelled", order.id):
+    with _progress(args.quiet, args.ascii) as (painter, update), _print_if_ended("installation_cancelled", order.id):
         record, is_new = services.engines.install(order, update)
         painter.clear()
     if args.quiet:
@@ -61,7 +61,7 @@ def download(args: argparse.Namespace, services: Services, _: Interruption) -> N
     """Download the wheels of an engine, for a machine without a network."""
     licence = services.engines.recipe(args.id).licence  # an installed engine has none left to accept
     order = _accepted(args, replace(services.engines.state(args.id), licence=licence))
-    with _progress(args.quiet, args.ascii) as (painter, update), _told_if_ended("download_cancelled", order.id):
+    with _progress(args.quiet, args.ascii) as (painter, update), _print_if_ended("download_cancelled", order.id):
         wheels = services.engines.download(order, Path(args.to), update)
         painter.clear()
     if not args.quiet:
@@ -78,7 +78,7 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
     _warn_if_measuring(services)
     for engine_id in [spell_id(args.id)] if args.id else services.engines.testable():
         try:
-            with _told_if_ended("engine_test_cancelled", engine_id):
+            with _print_if_ended("engine_test_cancelled", engine_id):
                 if not is_apart(engine_id):
                     code = _show_checks(services.engines.contract(engine_id), engine_id) or code
                 difference = services.engines.test(engine_id)
@@ -140,7 +140,7 @@ def _warn_if_measuring(services: Services) -> None:
 
 
 @contextmanager
-def _told_if_ended(code: str, engine_id: str) -> Iterator[None]:
+def _print_if_ended(code: str, engine_id: str) -> Iterator[None]:
     """Print one line if Ctrl-C or another signal ends the block."""
     try:
         yield

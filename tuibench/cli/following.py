@@ -233,7 +233,7 @@ def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], Mo
         painter = progress_painter(ascii_only)
         view = ArrivalView(show(public_name(token), 50), painter, time.monotonic)
         try:
-            model = ModelFetch(token, places).carry_out(_unheard if quiet else view.update)
+            model = ModelFetch(token, places).carry_out(_ignore if quiet else view.update)
         finally:
             painter.clear()
         if not quiet:
@@ -249,5 +249,5 @@ def _share(progress: FetchProgress) -> str:
     return f"{size(progress.fetched)} of {size(progress.total)}, {percent(progress.fetched / progress.total)}"
 
 
-def _unheard(_: FetchProgress) -> None:
+def _ignore(_: FetchProgress) -> None:
     """Ignore the progress, for -q."""

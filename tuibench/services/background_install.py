@@ -15,6 +15,10 @@ _END_S = 5.0
 Install = Callable[[InstallOrder, Callable[[InstallProgress], None], StopSwitch], tuple[Installation, bool]]
 
 
+def _ignore() -> None:
+    """Show nothing."""
+
+
 class BackgroundInstall:
     """One installation; its fields are read by other threads at any time."""
 
@@ -28,9 +32,9 @@ class BackgroundInstall:
         """An error that is no TuibenchError."""
         self.is_done = False
         """True once it has ended, in whatever way."""
-        self.was_told = False
+        self.is_shown = False
         """True once a page has shown the end."""
-        self.hear: Callable[[], object] = bool
+        self.on_change: Callable[[], object] = _ignore
         """Called in the thread after each change; the page that shows it sets this."""
         self._order, self._install = order, install
         self._stop, self._closing = StopSwitch(), threading.Lock()
@@ -53,7 +57,7 @@ class BackgroundInstall:
 
     def _work(self) -> None:
         try:
-            self.record, _ = self._install(self._order, self._tell, self._stop)
+            self.record, _ = self._install(self._order, self._report, self._stop)
         except Cancelled:
             self.error = TuibenchError("installation_cancelled", engine=self.id)
         except TuibenchError as error:
@@ -63,8 +67,8 @@ class BackgroundInstall:
         with self._closing:
             self.is_done = True
             self._stop.close()
-        self.hear()
+        self.on_change()
 
-    def _tell(self, progress: InstallProgress) -> None:
+    def _report(self, progress: InstallProgress) -> None:
         self.progress = progress
-        self.hear()
+        self.on_change()

@@ -60,7 +60,7 @@ _LEAST_ROOM = 256 << 20
 """Least free bytes for an installation whose size is unknown."""
 
 
-def _unheard(_: InstallProgress) -> None:
+def _ignore(_: InstallProgress) -> None:
     """Ignore the progress."""
 
 
@@ -123,7 +123,7 @@ class Engines:
         return recipe
 
     def install(
-        self, order: InstallOrder, tell: Tell = _unheard, stop: StopSwitch | None = None
+        self, order: InstallOrder, tell: Tell = _ignore, stop: StopSwitch | None = None
     ) -> tuple[Installation, bool]:
         """Install an engine; return its record, and whether it was installed now.
 
@@ -177,7 +177,7 @@ class Engines:
         return replace(record, size_bytes=size_of(new))
 
     def download(
-        self, order: InstallOrder, target: Path, tell: Tell = _unheard, stop: StopSwitch | None = None
+        self, order: InstallOrder, target: Path, tell: Tell = _ignore, stop: StopSwitch | None = None
     ) -> tuple[Path, ...]:
         """Download the wheels of an engine for every Python that may run it, for a machine without a network.
 

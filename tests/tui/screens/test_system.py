@@ -114,8 +114,8 @@ class _Job:
         self.record: Installation | None = None
         self.error: TuibenchError | None = None
         self.failure: Exception | None = None
-        self.is_done = self.was_told = False
-        self.hear: Callable[[], object] = bool
+        self.is_done = self.is_shown = False
+        self.on_change: Callable[[], object] = list
 
     def cancel(self) -> None:
         """End with the error of a cancelled installation."""
@@ -124,7 +124,7 @@ class _Job:
     def end(self, record: Installation | None = None, error: TuibenchError | None = None) -> None:
         """End with a result."""
         self.record, self.error, self.is_done = record, error, True
-        self.hear()
+        self.on_change()
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ async def test_installation_goes_on_without_its_page_and_is_cancelled(
         assert "no engine is being installed" in status_of(app).said
         await press(pilot, "tab", "j", "j", "j", "i", "enter", "y", "y", "escape")
         begun[0].progress = InstallProgress(PROBE)
-        begun[0].hear()
+        begun[0].on_change()
         await press(pilot, "f2")
         assert "running a small model" in status_of(app).said
         await press(pilot, "X")

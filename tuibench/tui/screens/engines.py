@@ -33,7 +33,7 @@ class InstallsEngines(Page):
         """Show an installation that another page began, now and from now on."""
         job = self.services.installing()
         if job is not None:
-            job.hear = lambda: self.post_message(InstallMoved())
+            job.on_change = lambda: self.post_message(InstallMoved())
             self.post_message(InstallMoved())
 
     def is_installing(self) -> bool:
@@ -93,12 +93,12 @@ class InstallsEngines(Page):
         """Show the progress, or once the end."""
         message.stop()
         job = self.services.installing()
-        if job is None or job.was_told:
+        if job is None or job.is_shown:
             return
         if not job.is_done:
             self.say(f"{job.id}: {progress_words(job.progress)}; {self.shown_key('cancel-install')} cancels")
             return
-        job.was_told = True
+        job.is_shown = True
         if job.record is not None:
             self.say(installed_words(job.record.id, job.record.python, job.record.size_bytes))
             self.engines_changed()
