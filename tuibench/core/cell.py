@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, TypeVar
 
 from tuibench.core.reason import Failure, Reason
 from tuibench.core.record import to_plain
@@ -247,6 +247,7 @@ def by_work(cells: Iterable[CellResult]) -> tuple[tuple[CellResult, ...], ...]:
 
 
 Metric = Callable[[CellResult], Estimate]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,16 +343,16 @@ def measured(cells: Sequence[CellResult]) -> list[CellResult]:
     return [c for c in cells if p50_latency(c).value is not None]
 
 
-def eligible(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Return the cells that may win: the clean ones; if there are none the right ones, and if all are wrong all."""
-    right = [cell for cell in cells if is_right(cell)] or list(cells)
-    return [cell for cell in right if is_clean(cell)] or right
+def eligible(items: Sequence[T], cell_of: Callable[[T], CellResult]) -> list[T]:
+    """Return the items whose cells may win: clean ones; if there are none right ones, and if all are wrong all."""
+    right = [item for item in items if is_right(cell_of(item))] or list(items)
+    return [item for item in right if is_clean(cell_of(item))] or right
 
 
 def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice | None:
     """Return the cell with the most (or least) of a metric; None if no cell has it."""
-    able = eligible([cell for cell in cells if metric(cell).value is not None])
-    known = [(c, e, e.value) for c in able for e in [metric(c)] if e.value is not None]
+    known = [(c, e, e.value) for c in cells for e in [metric(c)] if e.value is not None]
+    known = eligible(known, lambda row: row[0])
     if not known:
         return None
     cell, estimate, _ = (max if most else min)(known, key=lambda row: row[2])

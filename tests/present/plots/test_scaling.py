@@ -6,12 +6,13 @@ import pytest
 
 from tests.present import build
 from tests.present.plots import data, golden
-from tuibench.core.cell import Check
+from tuibench.core.cell import Check, Grade
 from tuibench.core.result import RunResult
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.scaling import Scaling, axes_of, figure_of, scaling
 from tuibench.present.plots.selection import Selection
+from tuibench.present.plots.sentences import best_of
 
 
 def values(shown: Scaling, line: int = 0) -> list[float | None]:
@@ -103,6 +104,17 @@ def test_disturbed_skipped_and_differing_points_have_a_note() -> None:
     assert wrong.is_clean
     differs = replace(data.timed_cell(1.0), check=Check("differs", 0.2, 1e-3))
     assert scaling(build.run(differs)).lines[0].points[0].note == "outputs differ"
+
+
+def test_wrong_point_is_best_only_if_all_are_wrong() -> None:
+    wrong = replace(data.timed_cell(1.0), check=Check("differs", 0.2, 1e-3))
+    disturbed = replace(data.timed_cell(9.0, batch=2), grade=Grade("D", None, 0.4, 0.0, False))
+    (line,) = scaling(build.run(wrong, disturbed), Selection("batch")).lines
+    best = best_of(line, "throughput")
+    assert best is not None and best.value == 2
+    (line,) = scaling(build.run(wrong, replace(disturbed, check=wrong.check)), Selection("batch")).lines
+    best = best_of(line, "throughput")
+    assert best is not None and best.value == 1
 
 
 def test_measured_cell_is_preferred_to_a_failed_duplicate() -> None:

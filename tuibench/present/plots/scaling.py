@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import CellResult, Estimate, is_clean, ran_elsewhere
+from tuibench.core.cell import CellResult, Estimate, ran_elsewhere
 from tuibench.core.ids import short_id
 from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.scenario import find
@@ -146,7 +146,7 @@ def _point(place: Place, value: int, grid: Grid, selection: Selection) -> Scalin
         value=value,
         name=name,
         label=count_of(value, "core") if selection.axis == "cores" else f"{name} {value}",
-        cell_key=cell.key,
+        cell=cell,
         estimate=quantity(cell, selection.metric, selection.statistic),
         throughput=quantity(cell, "throughput", rate),
         batch_time=quantity(cell, "batch-time", selection.statistic),
@@ -154,7 +154,6 @@ def _point(place: Place, value: int, grid: Grid, selection: Selection) -> Scalin
         grade=show(cell.grade.letter, 4) if cell.grade is not None else "",
         status=cell.status,
         note="; ".join(_notes(cell)),
-        is_clean=is_clean(cell),
     )
 
 
@@ -234,7 +233,7 @@ def _lacking(first: Scaling, second: Scaling, agree: bool) -> str:
 
 def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
     """Return every coordinate that all cells of the first line share, chosen or not."""
-    on_it = {point.cell_key for line in shown.lines[:1] for point in line.points}
+    on_it = {point.cell.key for line in shown.lines[:1] for point in line.points}
     places = [place for place in make_grid(run).places if place.cell.key in on_it]
     values = {key: {place.at.get(key) for place in places} for place in places for key in place.at}
     held = {key: found for key, found in values.items() if len(found) == 1 and key != _over(shown)}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from tuibench.core.cell import CellResult, Estimate, by_work, eligible
+from tuibench.core.cell import CellResult, Estimate, by_work, eligible, is_clean
 from tuibench.core.reason import Reason
 from tuibench.core.scenario import any_streams
 
@@ -171,7 +171,7 @@ class ScalingPoint:
     """Name of the axis, for example `seq`."""
     label: str
     """For example `4 cores` or `seq 128`."""
-    cell_key: str
+    cell: CellResult
     estimate: Estimate
     """The value, in the metric's unit."""
     throughput: Estimate
@@ -183,8 +183,11 @@ class ScalingPoint:
     status: str
     note: str
     """A caveat about the value, or the reason why there is none."""
-    is_clean: bool
-    """True if the point may be called the best."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Return whether its cell is right, and its grade is not D."""
+        return is_clean(self.cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +236,9 @@ def tradeoffs(cells: Sequence[CellResult]) -> tuple[Tradeoff, ...]:
 
 
 def _of_one_work(cells: Sequence[CellResult]) -> list[Tradeoff]:
-    measured = [c for c in cells if None not in (quantity(c, "batch-time", "p50").value, c.items_per_sec.value)]
-    rows = [(cell, quantity(cell, "batch-time", "p50"), cell.items_per_sec) for cell in eligible(measured)]
+    known = [(cell, quantity(cell, "batch-time", "p50"), cell.items_per_sec) for cell in cells]
+    known = [row for row in known if row[1].value is not None and row[2].value is not None]
+    rows = eligible(known, lambda row: row[0])
     rows.sort(key=lambda row: (row[1].value or 0.0, -(row[2].value or 0.0)))
     found: list[Tradeoff] = []
     for cell, latency, rate in rows:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import Estimate
+from tuibench.core.cell import Estimate, eligible
 from tuibench.core.result import Comparison
 from tuibench.core.text import show
 from tuibench.core.units import percent, short
@@ -92,8 +92,8 @@ def best_of(line: Line, metric: str) -> ScalingPoint | None:
 
 
 def _able(line: Line) -> Sequence[ScalingPoint]:
-    """Return the points that may win: wrong outputs and grade D only if there are no others."""
-    return [point for point in line.measured if point.is_clean] or line.measured
+    """Return the points that may win."""
+    return eligible(line.measured, lambda point: point.cell)
 
 
 def _extreme(points: Sequence[ScalingPoint], metric: str, *, best: bool) -> ScalingPoint | None:
@@ -195,9 +195,9 @@ def _speedup(point: ScalingPoint, base: ScalingPoint, end: str) -> tuple[float, 
 
 def _enough(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
     """Find the smallest batch with nearly the highest items/s among points that may win."""
-    clean = [point for point in points if point.is_clean] or points
-    most = max(point.throughput.value or 0.0 for point in clean)
-    first = next(point for point in clean if (point.throughput.value or 0.0) >= _ENOUGH * most)
+    able = eligible(points, lambda point: point.cell)
+    most = max(point.throughput.value or 0.0 for point in able)
+    first = next(point for point in able if (point.throughput.value or 0.0) >= _ENOUGH * most)
     yield Sentence("enough", f"{first.label}  {percent((first.throughput.value or 0.0) / most)} of the highest items/s")
 
 
@@ -247,7 +247,7 @@ def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence
         return
     twin = twins[best.value]
     for comparison in comparisons:
-        if {comparison.base, comparison.new} == {best.cell_key, twin.cell_key}:
+        if {comparison.base, comparison.new} == {best.cell.key, twin.cell.key}:
             yield Sentence("ratio", f"{best.label}: {show(verdict_sentence(comparison.verdict), _MAX_CHARS)}")
             return
     ratio = relative(twin.estimate, best.estimate)

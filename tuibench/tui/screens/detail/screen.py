@@ -262,7 +262,7 @@ class DetailScreen(TabbedPage, RecordActions):
             came_from = self.tab_index
             await self.go_to_tab(0)
             self._came_from = came_from
-            self.query_one(BaselinePane).go_to(point.cell_key)
+            self.query_one(BaselinePane).go_to(point.cell.key)
 
     def action_back(self) -> None:
         """Go back from a point's cell to the point; its tab keeps its cursor."""
