@@ -165,7 +165,7 @@ def test_rerun_takes_the_flags_of_its_kind(quick: Shell, words: tuple[str, ...],
     ("flags", "code", "words"),
     [
         (("-b", "1,2"), 2, "-b takes one value here, not '1,2'"),
-        (("--what-if", "fp8"), 2, "--what-if takes int8, not 'fp8'"),
+        (("--what-if", "fp8"), 2, "--what-if takes int8 or pruned, not 'fp8'"),
         (("--loss", "--level", "0.7"), 2, "--level takes pruned 0.5"),
         (("-b", "x", "--what-if", "fp8"), 2, "; --what-if"),
         (("-e", "openvino"), EngineError.exit_code, "openvino reports no layer times"),
