@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -31,8 +33,8 @@ from tuibench.present.error.words import hint_words
 from tuibench.present.headline import result_headline
 from tuibench.present.reason import all_words, reason_words
 from tuibench.runs.control import ControlRequests
-from tuibench.runs.journal import read_error, read_events
-from tuibench.runs.profile.parts import list_parts
+from tuibench.runs.journal import Journal, read_error, read_events
+from tuibench.runs.profile.parts import Pace, Parts, list_parts
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.task import Cancelled, ChildDeath
 
@@ -343,6 +345,21 @@ def test_progress_has_stage_position_and_remaining_time(bench: Bench) -> None:
     assert [(event["done"], event["of"]) for event in layers[::2]] == [(0, 3), (1, 3), (2, 3)]
     assert layers[0]["eta_s"] == pytest.approx(12.0, abs=2)
     assert layers[-1]["eta_s"] < 1
+
+
+def test_remaining_time_of_pieces_follows_their_pace(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((0.0, 0.0, 0.0, 0.0, 100.0, 200.0))
+    monkeypatch.setattr("tuibench.runs.profile.parts.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    told: list[float] = []
+    journal = SimpleNamespace(append=lambda _, **fields: told.append(fields["eta_s"]))
+    spec = replace(WHAT_IF, what_if=("pruned",))
+    parts = Parts(done={*list_parts(spec)} - {"what_if"})
+    pace = Pace(cast(Journal, journal), spec, parts)
+    pace.begin("what_if")
+    pace.piece(10, 50)
+    pace.piece(20, 50)
+    pace.piece(30, 50)
+    assert told[2:] == [pytest.approx(300.0), pytest.approx(200.0)]
 
 
 def test_result_is_built_from_the_journal_alone(bench: Bench) -> None:

@@ -60,16 +60,15 @@ def part(zeros: float, ms: float | None, operator: str = "", layer: str = "") ->
 
 def test_zeros_in_a_part_have_a_line_of_their_own() -> None:
     shown = view().profile
-    node = next(layer for layer in shown.layers if layer.nodes).nodes[0]
+    layer = next(layer for layer in shown.layers if layer.nodes and layer.weight)
+    node, name = layer.nodes[0], f"{layer.op} {layer.weight}"
     points = [part(0.0, 3.0, "Conv"), part(0.5, 4.0, "Conv"), part(0.9, 1.5, "Conv"), part(0.0, 2.0, layer=node)]
     profile = replace(shown, pruned=(*shown.pruned, *points, part(0.9, None, layer=node)))
     lines = list(PerformanceView(Profile(PERFORMANCE, make_profile().costs, performance=profile)).model_lines())
-    assert "Pruned, only Conv: 3.00 ms; with zeros 50 % 4.00 ms, 90 % 1.50 ms, at best 2.0× as fast" in lines
-    assert f"Pruned, only {node}: 2.00 ms; with zeros 90 % – (measured in one process)" in lines
+    assert "Pruned, only Conv: dense 3.00 ms; with zeros: 50 % 4.00 ms, 90 % 1.50 ms; at best 2.0× as fast" in lines
+    assert f"Pruned, only {name}: dense 2.00 ms; with zeros: 90 % – (measured in one process)" in lines
     assert pruned_words(profile) == pruned_words(shown)
-    assert [[name for name, _ in part_words(profile, layer)] for layer in profile.layers if node in layer.nodes] == [
-        [node]
-    ]
+    assert [one for one, _ in part_words(profile, layer)] == [name]
 
 
 def test_points_survive_json() -> None:

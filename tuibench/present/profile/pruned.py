@@ -35,17 +35,26 @@ def part_words(profile: PerformanceProfile, layer: LayerTime | None = None) -> l
     for point in profile.pruned:
         if point.is_part and (layer is None or point.layer in layer.nodes):
             parts.setdefault((point.operator, point.layer), []).append(point)
-    return [(show(operator or name, _MAX_CHARS), _curve(points)) for (operator, name), points in parts.items()]
+    return [
+        (show(operator or _name(profile, node), _MAX_CHARS), _curve(points))
+        for (operator, node), points in parts.items()
+    ]
+
+
+def _name(profile: PerformanceProfile, node: str) -> str:
+    """Return the operator and the weight of a layer, as the table of layers has them."""
+    layer = next((one for one in profile.layers if node in one.nodes), None)
+    return f"{layer.op} {layer.weight or node}" if layer is not None else node
 
 
 def _curve(points: Sequence[PrunedPoint]) -> str:
     """Return the times of one part and the largest gain."""
     times = {point.zeros: point.part_ms for point in points}
-    shown = (f"{percent(zeros)} {ms(time) if time is not None else '–'}" for zeros, time in times.items() if zeros)
+    shown = [f"{percent(zeros)} {ms(time) if time is not None else '–'}" for zeros, time in times.items() if zeros]
     dense, known = times.get(0.0), [time for zeros, time in times.items() if time and zeros]
-    gain = f", at best {gain_words(dense / min(known))} as fast" if dense and known else ""
+    gain = f"; at best {gain_words(dense / min(known))} as fast" if dense and known else ""
     why = next((f" ({reason_words(point.ms.reason, 120)})" for point in points if point.ms.value is None), "")
-    return f"{ms(dense) if dense is not None else '–'}; with zeros {', '.join(shown)}{gain}{why}"
+    return f"dense {ms(dense) if dense is not None else '–'}; with zeros: {', '.join(shown)}{gain}{why}"
 
 
 def pruned_words(profile: PerformanceProfile) -> list[str]:

@@ -182,9 +182,12 @@ class Pace:
         self._walls: dict[str, list[float]] = {}
         self._began = time.monotonic()
         self._kind = ""
+        self._done_before: int | None = None
+        """Pieces of the current part from earlier sessions; None before its first piece."""
 
     def begin(self, name: str, of: int = 0) -> None:
         """Start a part."""
+        self._done_before = None
         self._began, (self._kind, _) = time.monotonic(), split_part(name)
         done, total = self._steps(name, 0, of)
         self._say(done, total)
@@ -196,7 +199,9 @@ class Pace:
             self._say(done, total, stage=str(line["stage"])[:40])
 
     def piece(self, done: int, of: int) -> None:
-        """Report one more piece of the current part."""
+        """Report the pieces of the current part."""
+        if self._done_before is None:
+            self._done_before = done
         self._say(done, of)
 
     def end(self) -> None:
@@ -231,7 +236,10 @@ class Pace:
                 total += max(0, of - done) * float(each) / 1000
                 continue
             expected = _middle(self._walls.get(kind, ())) or _USUAL_S[kind]
-            total += max(0.0, expected - spent) if place == 0 and kind == self._kind else expected
+            is_current = place == 0 and kind == self._kind
+            if is_current and self._done_before is not None and done > self._done_before:
+                expected = spent * (of - self._done_before) / (done - self._done_before)
+            total += max(0.0, expected - spent) if is_current else expected
         return total
 
 
