@@ -166,6 +166,8 @@ def test_files_are_refused_without_the_engine_and_pickles_always(files: Path, py
         inspect(files / "pickled" / "config.json", python)
     with refused(ModelError, "model_wants_trust"):
         inspect(files / "trusting" / "config.json", python)
+    with pytest.raises(ModelError, match="BertForTheFuture"):
+        inspect(files / "unknown" / "config.json", python)
     with zipfile.ZipFile(files / "broken.pt2", "w") as archive:
         archive.writestr("broken/archive_format", b"pt2")
     with refused(ModelError, "engine_cannot_read"):

@@ -46,6 +46,10 @@ def write_checkpoints(folder: Path) -> None:
     bert.save_pretrained(folder / "trusting")
     config.auto_map = {"AutoModel": "net.Net"}
     config.save_pretrained(folder / "trusting")
+    bert.save_pretrained(folder / "unknown")
+    del config.auto_map
+    config.architectures = ["BertForTheFuture"]
+    config.save_pretrained(folder / "unknown")
     picture = {**sizes, "image_size": 32, "patch_size": 8, "num_channels": 3}
     transformers.ViTForImageClassification(transformers.ViTConfig(**picture)).save_pretrained(folder / "vit")
 

@@ -135,7 +135,10 @@ def _open_checkpoint(torch: Any, setting: LoadSettings) -> TorchSession:
     folder = str(config_path.parent)
     config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     config.use_cache = False
-    kind = getattr(transformers, str((config.architectures or [""])[0]), transformers.AutoModel)
+    named = str((config.architectures or ["AutoModel"])[0])
+    kind = getattr(transformers, named, None)
+    if kind is None:
+        raise EngineRefusal("architecture_unknown", name=named, version=transformers.__version__)
     # Its name changed with release 5.
     name = "dtype" if int(transformers.__version__.partition(".")[0]) >= 5 else "torch_dtype"
     dtype = {name: torch.float32 if setting.precision == "f32" else "auto"}

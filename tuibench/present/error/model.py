@@ -208,6 +208,7 @@ MODEL_ERRORS: dict[str, MessageAndHint] = {
     "config_unreadable": ("{path} is not a configuration of a model: {text}", "fetch the model again"),
     "file_outside_model": ("{path} is a link that leaves the model's directory", "copy the file into the directory"),
     "transformers_missing": ("directories need the package transformers beside torch: {text}", ""),
+    "architecture_unknown": ("transformers {version:20} has no network '{name:60}'", ""),
     "input_unknown": ("no values can be made for the input '{name:60}' of this network", ""),
     "ort_needs_engine": ("{path} is an .ort file, which needs ONNX Runtime", "install onnxruntime"),
     "engine_cannot_read": ("{path}: {why}", ""),
