@@ -1,16 +1,18 @@
-"""Parts that engines with an interpreter of their own share: imports below empty parents, and refusals."""
+"""Parts that engines with an interpreter of their own share: imports, refusals, and the pinning that took effect."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import sysconfig
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tuibench.core.errors import EngineError
-from tuibench.engines.protocol import EngineRefusal, IoUnavailable
+from tuibench.engines.protocol import EngineRefusal, IoUnavailable, LoadSettings
 
 
 def require_numpy_1(engine: str) -> None:
@@ -45,3 +47,17 @@ def import_below(parents: str, module: str) -> Any:
         sys.modules[name] = ModuleType(name)
         sys.modules[name].__path__ = [str(folder)]
     return importlib.import_module(f"{parents}.{module}")
+
+
+def read_pinning(threads: Collection[int], setting: LoadSettings) -> str:
+    """Return the pinning that took effect on an engine's threads (0 is the caller); as asked without a choice of CPUs.
+
+    Some of the threads may be free: the caller, and one that computes nothing.
+    """
+    if not threads or len(setting.cpus) == 1:
+        return setting.pin
+    bound = [os.sched_getaffinity(thread) for thread in threads]
+    needed = max(1, min(len(bound), setting.threads - 1))
+    if setting.pin == "numa" and sum(any(one <= set(node) for node in setting.nodes) for one in bound) >= needed:
+        return "numa"
+    return "core" if sum(len(one) == 1 for one in bound) >= needed else "none"

@@ -11,7 +11,7 @@ from typing import Any
 
 from tuibench.core.model import Port
 from tuibench.core.reason import Reason, error_text
-from tuibench.engines.apart import import_below, require_call, require_numpy_1, require_strides
+from tuibench.engines.apart import import_below, read_pinning, require_call, require_numpy_1, require_strides
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
 
@@ -88,7 +88,7 @@ class DeepSparseSession:
             # None for one core, which the caller computes on; with streams there are more, which divide the work.
             threads=min(setting.threads, max(1, len(own))),
             streams=int(network.num_streams()),
-            pinned=_read_pinning(own, setting),
+            pinned=read_pinning(own, setting),
             details={"scheduler": scheduler, "isa": str(cpu.isa), "vnni": "yes" if cpu.vnni else "no"},
             supported=round(float(network.fraction_of_supported_ops()), 4),
         )
@@ -157,16 +157,6 @@ def _explain(error: RuntimeError) -> Reason:
 
 def _list_threads() -> set[int]:
     return {int(name) for name in os.listdir("/proc/self/task")}
-
-
-def _read_pinning(threads: Collection[int], setting: LoadSettings) -> str:
-    """Return the pinning that the CPUs of the engine's threads show; as asked if there is no choice of CPUs."""
-    if not threads or len(setting.cpus) == 1:
-        return setting.pin
-    bound = [os.sched_getaffinity(thread) for thread in threads]
-    if setting.pin == "numa" and all(any(one <= set(node) for node in setting.nodes) for one in bound):
-        return "numa"
-    return "core" if all(len(one) == 1 for one in bound) else "none"
 
 
 def _read_ports(names: Sequence[str], read_dims: Callable[[], Sequence[Sequence[int] | None]]) -> tuple[Port, ...]:

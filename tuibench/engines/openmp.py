@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tuibench.engines.apart import read_pinning
 from tuibench.engines.protocol import LoadSettings
 
 
@@ -15,8 +16,8 @@ def pool_variables(setting: LoadSettings) -> dict[str, str]:
 
 
 def pool_pinning(setting: LoadSettings) -> str:
-    """Return the kind of pinning: core, numa or none."""
-    return setting.pin if _places(setting) else "none"
+    """Return the kind of pinning: core, numa or none; the library binds the thread that loads it like its own."""
+    return read_pinning({0}, setting) if _places(setting) else "none"
 
 
 def _places(setting: LoadSettings) -> list[tuple[int, ...]]:
