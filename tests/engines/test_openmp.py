@@ -45,6 +45,6 @@ def test_threads_are_bound_to_cores_nodes_or_nothing(changes: dict[str, Any], pl
 def test_pinning_is_read_from_the_threads(
     monkeypatch: pytest.MonkeyPatch, pin: str, threads: int, masks: list[set[int]], pinned: str
 ) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", masks.__getitem__)
     made = setting("m.onnx", pin=pin, cpus=(0, 1), threads=threads, nodes=NODES)
+    monkeypatch.setattr("os.sched_getaffinity", masks.__getitem__)
     assert read_pinning(range(len(masks)), made) == pinned
