@@ -59,8 +59,7 @@ def test_release_that_tuibench_has_is_named_before_it_is_installed(real_shell: S
     done = real_shell.run("engines", "install", same, "--wheels", str(tmp_path))
     full, _, release = done.err.splitlines()[0].partition(": ")
     assert (
-        full == same.replace("ort", "onnxruntime", 1)
-        and release == "the release that is installed beside tuibench, too"
+        full == same.replace("ort", "onnxruntime", 1) and release == "the release that is installed with tuibench, too"
     )
 
 

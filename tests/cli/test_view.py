@@ -58,7 +58,7 @@ class Recorder:
 
 def watch(monkeypatch: pytest.MonkeyPatch, *events: dict[str, Any], failure: Failure | None = None) -> Recorder:
     """Return the view's lines for a run of two cells."""
-    monkeypatch.setattr(view, "ProgressPainter", Recorder)
+    monkeypatch.setattr(view, "progress_painter", Recorder)
     cells = [make_cell("p0", engine=engine) for engine in ("fake", "openvino")]
     point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None), failure=failure)
     spec = make_spec(Path("/m.onnx"), engines=("fake", "openvino"))
@@ -112,7 +112,7 @@ def test_line_without_interval_has_no_gap_before_its_comma(monkeypatch: pytest.M
 
 def watch_profile(monkeypatch: pytest.MonkeyPatch, known: bool, *parts: dict[str, Any]) -> list[str]:
     """Return the lines of a loss profile whose duration depends on its costs or its model."""
-    monkeypatch.setattr(view, "ProgressPainter", Recorder)
+    monkeypatch.setattr(view, "progress_painter", Recorder)
     spec = make_profile_spec(Path("/m.onnx"), profile=LOSSY)
     point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None))
     head = [

@@ -12,7 +12,8 @@ from tuibench.core.engine import REGISTRY, complete_id, spell_id
     [
         ("onnxruntime", "onnxruntime"), (" openvino==2024.6.0 ", "openvino@2024.6.0"), ("ort", "onnxruntime"),
         ("ort@1.27.0", "onnxruntime@1.27.0"), ("ds", "deepsparse"), ("ov==2024.6.0", "openvino@2024.6.0"),
-        ("onnxruntime@", "onnxruntime@"), ("nothing@1.0", "nothing@1.0"), ("", ""),
+        ("onnxruntime@", "onnxruntime@"), ("onnxruntime==1.27", "onnxruntime@1.27.0"),
+        ("nothing@1.0", "nothing@1.0"), ("", ""),
     ],
 )  # fmt: skip
 def test_ids_are_stored_in_one_spelling(typed: str, spelled: str) -> None:

@@ -22,7 +22,7 @@ from tuibench.present.reason import export_words, failure_words
         (Failure("model", "inspect", error_text("m is empty")), "failed in reading the model: m is empty"),
         (Failure("engine", "start", error_text("x cannot be imported")),
          "failed in starting the worker: x cannot be imported"),
-        (Failure("refused", "load", error_text("no such operator")), "refused in load: no such operator"),
+        (Failure("refused", "load", error_text("no such operator")), "refused: no such operator"),
         (Failure("setting", "load", error_text("no precision bf16")), "failed in load: no precision bf16"),
         (Failure("exit", "check", error_text("the worker ended with code 3")),
          "failed in checking the outputs: the worker ended with code 3"),

@@ -58,7 +58,7 @@ TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "targe
         (because("extended", limit_s=30.0, executions=15),
          "more time on request: 30 s and up to 15 executions more per cell"),
         (because("anchor_differs", change=0.2, allowed=0.05),
-         "the anchor execution is 20 % slower than before the break (allowed 5.0 %)"),
+         "the cheapest cell, measured again, is 20 % slower than before the break (allowed 5.0 %)"),
         (because("several", reasons=[Reason("runner_died"), because("lines_unreadable", lines=1)]),
          "its runner died; 1 line of its journal cannot be read"),
         (because("making_part", part="layers", done=1, of=3, stage="profiling"),

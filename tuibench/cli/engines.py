@@ -80,7 +80,8 @@ def test(args: argparse.Namespace, services: Services, _: Interruption) -> ExitC
         try:
             with _print_if_ended("engine_test_cancelled", engine_id):
                 if not is_apart(engine_id):
-                    code = _show_checks(services.engines.contract(engine_id), engine_id) or code
+                    failed = _show_checks(services.engines.contract(engine_id), engine_id)
+                    code = code or failed
                 difference = services.engines.test(engine_id)
         except TuibenchError as error:
             if args.id:
@@ -232,7 +233,7 @@ ACTIONS = {
             "test": Action(
                 test,
                 "Run a small model with an engine, or with all that are installed, and compare with ONNX Runtime.",
-                (argument("id", metavar="NAME[@RELEASE]", nargs="?", help="such as deepsparse; none tests all"),),
+                (argument("id", metavar="NAME[@RELEASE]", nargs="?", help="such as deepsparse; without a name, all"),),
             ),
             "remove": Action(remove, "Remove an installed engine, unless a run uses it.", (_ID, YES, QUIET)),
         },

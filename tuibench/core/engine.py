@@ -149,6 +149,7 @@ REGISTRY: dict[str, EngineEntry] = {
 
 GROUP = "tuibench.engines"
 """The entry points of engines in other packages; each names the module of its engine."""
+_SHORT_RELEASE = re.compile(r"\d+\.\d+")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}", re.ASCII)
 
 IO_CLASSES = ("bound", "engine-allocated", "call")
@@ -169,7 +170,11 @@ def spell_id(text: str) -> str:
     name, at, release = text.strip().replace("==", "@", 1).partition("@")
     if entry_of(name) is None:
         name = next((one.name for one in REGISTRY.values() if one.short == name), name)
-    return f"{name}{at}{release}"
+    entry = entry_of(name)
+    has_releases = entry is not None and bool(entry.lowest_release)
+    # One spelling of the release, or it would be installed twice.
+    whole = f"{release}.0" if has_releases and _SHORT_RELEASE.fullmatch(release) else release
+    return f"{name}{at}{whole}"
 
 
 def complete_id(text: str, name: str) -> str:

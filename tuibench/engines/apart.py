@@ -6,7 +6,8 @@ import importlib
 import os
 import sys
 import sysconfig
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,8 +36,8 @@ def require_call(io: str) -> None:
         raise IoUnavailable("no_way_to_pass_inputs")
 
 
-def import_below(parents: str, module: str) -> Any:
-    """Import a module below empty parent packages, so that the vendor's own, which need more packages, never run."""
+def import_without_init(parents: str, module: str) -> Any:
+    """Import a module without running the `__init__` of its parent packages, which need packages that are missing."""
     names = parents.split(".")
     for count in range(1, len(names) + 1):
         name, folder = ".".join(names[:count]), Path(sysconfig.get_paths()["platlib"], *names[:count])
@@ -50,14 +51,22 @@ def import_below(parents: str, module: str) -> Any:
 
 
 def read_pinning(threads: Collection[int], setting: LoadSettings) -> str:
-    """Return the pinning that took effect on an engine's threads (0 is the caller); as asked without a choice of CPUs.
+    """Return the pinning that took effect on an engine's threads (0 is the caller).
 
-    Some of the threads may be free: the caller, and one that computes nothing.
+    With one CPU, or without threads, it is the requested one. Some of the threads may be unpinned: the caller, and one
+    that computes nothing.
     """
-    if not threads or len(setting.cpus) == 1:
+    bound = list(_masks(threads)) if len(setting.cpus) > 1 else []
+    if not bound:
         return setting.pin
-    bound = [os.sched_getaffinity(thread) for thread in threads]
     needed = max(1, min(len(bound), setting.threads - 1))
     if setting.pin == "numa" and sum(any(one <= set(node) for node in setting.nodes) for one in bound) >= needed:
         return "numa"
     return "core" if sum(len(one) == 1 for one in bound) >= needed else "none"
+
+
+def _masks(threads: Collection[int]) -> Iterator[set[int]]:
+    """Yield the CPUs of each thread that still runs; an engine ends some of its threads after loading."""
+    for thread in threads:
+        with suppress(ProcessLookupError):
+            yield os.sched_getaffinity(thread)

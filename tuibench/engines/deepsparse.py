@@ -1,4 +1,4 @@
-"""DeepSparse 1.8.0, which computes with the zeros of weights; in an interpreter of its own with numpy 1."""
+"""DeepSparse 1.8.0, which skips zeros in weights; in an interpreter of its own with numpy 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from tuibench.core.model import Port
 from tuibench.core.reason import Reason, error_text
-from tuibench.engines.apart import import_below, read_pinning, require_call, require_numpy_1, require_strides
+from tuibench.engines.apart import import_without_init, read_pinning, require_call, require_numpy_1, require_strides
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
 
@@ -35,8 +35,8 @@ def import_library() -> tuple[Any, Any]:
     """Return the compiled library and its description of the CPU; the vendor's own package would report its use."""
     os.environ["NM_DISABLE_ANALYTICS"] = "1"
     require_numpy_1("deepsparse")
-    cpu = import_below("deepsparse", "cpu").cpu_architecture()
-    return import_below("deepsparse", "lib").init_deepsparse_lib(), cpu
+    cpu = import_without_init("deepsparse", "cpu").cpu_architecture()
+    return import_without_init("deepsparse", "lib").init_deepsparse_lib(), cpu
 
 
 class DeepSparseEngine:
@@ -56,7 +56,7 @@ class DeepSparseEngine:
     def start(self) -> str:
         """Load the library without the vendor's package and return its version."""
         import_library()
-        return str(import_below("deepsparse", "generated_version").version)
+        return str(import_without_init("deepsparse", "generated_version").version)
 
     def load(self, setting: LoadSettings) -> DeepSparseSession:
         """Compile the model; raise EngineRefusal if DeepSparse rejects it."""
@@ -80,12 +80,12 @@ class DeepSparseSession:
         """Read back a compiled network; `own` are the threads that it has started."""
         self._network = network
         self._setting = setting
-        self._is_proven = False
+        self._has_run = False
         self._inputs = _read_ports(network.input_names(), network.input_dims)
         self._outputs = _read_ports(network.output_names(), network.output_dims)
         self._back = ReadBack(
             precision="f32",
-            # None for one core, which the caller computes on; with streams there are more, which divide the work.
+            # With one core it starts no thread, because the caller computes; with streams more than compute at a time.
             threads=min(setting.threads, max(1, len(own))),
             streams=int(network.num_streams()),
             pinned=read_pinning(own, setting),
@@ -104,7 +104,7 @@ class DeepSparseSession:
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
         """Bind the samples as lists of arrays; the library copies inputs and makes new outputs in each call."""
         require_call(io)
-        run = self._network.execute_list_out if self._is_proven else self._prove
+        run = self._network.execute_list_out if self._has_run else self._run_first
         calls = tuple(partial(run, self._arrays(feed)) for feed in feeds)
         return Bound(io, calls, partial(self._fetch, calls), (self._network,))
 
@@ -132,10 +132,10 @@ class DeepSparseSession:
                 raise EngineRefusal(
                     "unsupported_port_type", engine="deepsparse", role="input", name=port.name, type="string"
                 )
-        # The library knows a type by its one object, and an array may have an equal one.
+        # The library compares types by identity, and the type of an array may be an equal but other object.
         return [array.view(np.dtype(array.dtype.name)) for array in arrays]
 
-    def _prove(self, arrays: list[Any]) -> list[Any]:
+    def _run_first(self, arrays: list[Any]) -> list[Any]:
         """Run for the first time, when types and outputs are checked."""
         try:
             outputs: list[Any] = self._network.execute_list_out(arrays)
@@ -143,7 +143,7 @@ class DeepSparseSession:
             raise EngineRefusal.from_reason(_explain(error)) from error
         for port, output in zip(self._outputs, outputs, strict=True):
             require_strides("deepsparse", port.name, output)
-        self._is_proven = True
+        self._has_run = True
         return outputs
 
     def _fetch(self, calls: Sequence[Callable[[], Any]], sample: int) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _read_ports(names: Sequence[str], read_dims: Callable[[], Sequence[Sequence[
 
 
 class DeepSparseQueue:
-    """Threads, one for each stream, that call in turn with the next sample."""
+    """One thread per stream; all run at the same time, and each calls with one sample after the other."""
 
     def __init__(self, calls: Sequence[Callable[[], object]], streams: int) -> None:
         self._calls = calls

@@ -19,7 +19,7 @@ from typing import Any
 
 from tuibench.core.model import Port
 from tuibench.core.reason import because
-from tuibench.engines.apart import import_below, require_call, require_numpy_1, require_strides
+from tuibench.engines.apart import import_without_init, require_call, require_numpy_1, require_strides
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.openmp import pool_pinning, pool_variables
 from tuibench.engines.protocol import Bound, Capabilities, EngineRefusal, Feed, LoadSettings, Queue, ReadBack
@@ -136,7 +136,7 @@ def choose_cast(setting: LoadSettings) -> str:
 
 def import_compiler() -> Any:
     """Import the compiler below empty parents: the package's own import would need torch and transformers."""
-    return import_below(f"{_PACKAGE}.transformers", "runtime.compile.compile")
+    return import_without_init(f"{_PACKAGE}.transformers", "runtime.compile.compile")
 
 
 def require_known(operators: Iterable[str], known: Set[str]) -> None:

@@ -173,7 +173,8 @@ def read_frequency_mhz(tree: Tree, cpus: Iterable[int]) -> float | None:
 class Witness:
     """Measures how an execution is disturbed: call `start`, then `mark` after every block, then `finish`.
 
-    `crowded` tells that own threads outnumber the CPUs: they wait for each other, so other processes are counted, too.
+    `crowded` means that the measured threads outnumber the CPUs. They then wait for each other, so that the CPU time of
+    other processes is measured as well.
     """
 
     def __init__(
@@ -288,10 +289,10 @@ class Witness:
         return "; ".join(missing) or None
 
 
-def count_disturbed(waited: int, others_ns: int | None, on_cpu_ns: int | None) -> int:
-    """Return the number of disturbed blocks: those that waited, or none if others used no CPU time."""
+def count_disturbed(waiting_blocks: int, others_ns: int | None, on_cpu_ns: int | None) -> int:
+    """Return `waiting_blocks`, or 0 if other processes are known to have used almost no CPU time."""
     is_own = others_ns is not None and others_ns <= DISTURBED_SHARE * (on_cpu_ns or 0)
-    return 0 if is_own else waited
+    return 0 if is_own else waiting_blocks
 
 
 def _others_ns(before: dict[int, CpuTimes], after: dict[int, CpuTimes], own_ns: int) -> int | None:

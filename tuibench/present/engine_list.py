@@ -30,13 +30,13 @@ from tuibench.present.table import NONE, Column, as_text, table_lines, wrap_line
 SCHEMA = 1
 _STATES = {
     INSTALLED: "installed",
-    BESIDE: "installed beside tuibench",
+    BESIDE: "installed with tuibench",
     AVAILABLE: "can be installed",
     DAMAGED: "damaged: install it again",
     MISSING: "not installed",
     IMPOSSIBLE: "not possible",
 }
-_SAME_RELEASE = "the release that is installed beside tuibench, too"
+_SAME_RELEASE = "the release that is installed with tuibench, too"
 _STAGES = {
     PYTHON: "looking for a Python",
     DOWNLOAD: "downloading",
@@ -75,7 +75,7 @@ def engine_table(engines: Sequence[EngineState], width: int | None, ascii_only: 
     purposes = filter(None, dict.fromkeys(purpose_words(one.id) for one in engines))
     commands = dict.fromkeys(one.command for one in engines if one.command)
     others = [f"{one.name}@RELEASE from {one.lowest_release}" for one in REGISTRY.values() if one.lowest_release]
-    further = f"Other releases can be installed beside: {', '.join(others)}."
+    further = f"Further releases get a Python environment of their own: {', '.join(others)}."
     return as_text([*lines, "", *wrap_lines(purposes, width), "", *commands, *wrap_lines([further], width)], ascii_only)
 
 

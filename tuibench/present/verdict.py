@@ -1,4 +1,4 @@
-"""The one language of comparisons: how much less time, how many more items per second, or how many times as fast."""
+"""The sentences of all comparisons: how much less time, how many more items per second, or how many times as fast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuibench.core.units import seconds
 from tuibench.present.reason import all_words
 
 FACTOR = 2.0
-"""From this factor on a change is told as a factor, below it as a percentage."""
+"""From this factor on a change is shown as a factor, below it as a percentage."""
 _LEAST_PAIRS = 3
 _MAX_CHARS = 500
 
@@ -51,7 +51,7 @@ def change_words(found: Verdict, *, brief: bool = False) -> str:
 
 
 def is_factor(ratio: float) -> bool:
-    """Return whether a ratio of times is told as a factor."""
+    """Return whether a ratio of times is shown as a factor."""
     return ratio >= FACTOR or ratio <= 1 / FACTOR
 
 
@@ -90,7 +90,7 @@ def _percent(ratio: float, rates: bool) -> float:
 
 
 def _with_interval(values: list[float], unit: str, noun: str) -> tuple[str, str]:
-    """Return the first value, and the others as an interval, least first, with as many digits as the interval tells."""
+    """Return the first value, and the others as an interval, least first, rounded to the precision of the interval."""
     value, *ends = values
     half = (max(ends) - min(ends)) / 2 if ends else abs(value) / 20
     digits = 0 if half >= 1 else 1 if half >= 0.1 or unit == " %" else 2

@@ -90,4 +90,4 @@ def disagreement(p50_ns: float, before_ns: Sequence[float], code: str = "anchor_
     difference = math.log(p50_ns) - center
     if abs(difference) <= margin:
         return None
-    return because(code, change=math.expm1(difference), allowed=math.expm1(margin))
+    return because(code, change=math.expm1(difference), allowed=abs(math.expm1(math.copysign(margin, difference))))

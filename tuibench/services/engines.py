@@ -220,7 +220,7 @@ class Engines:
     def contract(self, engine_id: str, stop: StopSwitch | None = None) -> dict[str, Reason | None]:
         """Return each check of an engine in tuibench's own interpreter, and why it failed; a child runs them."""
         spelled = engine.spell_id(engine_id)
-        factory.check(spelled)
+        self._services.machine.check_engines([spelled])
         answer = ask_child(
             "contract", {"engine": spelled}, file=spelled, timeout_s=_CONTRACT_S, kind=EngineError, stop=stop
         )
@@ -316,11 +316,11 @@ def _interpreters(recipe: Recipe, order: InstallOrder) -> Iterator[Interpreter]:
         yield _named(recipe, order.python)
         return
     firsts = filter(None, (next(find_interpreters(series), None) for series in recipe.pythons))
-    none = True
+    is_found = False
     for interpreter in firsts:
-        none = False
+        is_found = True
         yield interpreter
-    if none:
+    if not is_found:
         raise EngineError("no_fitting_python", engine=recipe.id, pythons=recipe.pythons)
 
 

@@ -208,7 +208,7 @@ def _install(name: str, versions: Mapping[str, Any]) -> str:
 
 FORM_WORDS = {
     INT8: "heavy layers alone in INT8",
-    PRUNED: f"zeros in one operator, and in one of the {MOST_PRUNED} heaviest layers, at a time",
+    PRUNED: f"zeros in each operator alone, then in each of the {MOST_PRUNED} heaviest layers alone",
 }
 """What a profile measures of single layers on request."""
 

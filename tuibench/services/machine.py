@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tuibench.core import engine
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import EngineError, StoreError
 from tuibench.core.machine import ENGINES, EngineChoice, Machine
 from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
@@ -81,12 +82,18 @@ class MachineFacts:
         return read_memory(tree, find_groups(tree)).room_bytes
 
     def check_engines(self, names: Sequence[str]) -> None:
-        """Raise an error for the first name that is no engine of this version, or that is not installed apart.
+        """Raise an error for the first name that is no engine of this version, or that is not installed.
 
         Start and import nothing.
         """
         for name in names:
             factory.check(name)
+            entry = engine.REGISTRY.get(name)
+            if entry is not None and not engine.is_apart(name) and find_spec(entry.package) is None:
+                command = engine.install_command(name)
+                raise EngineError(
+                    "engine_not_installed", engine=name, text=f"no package {entry.package}", command=command
+                )
         require_interpreters(self._services.settings.places.engines, names)
 
     def examine(self) -> dict[str, Any]:

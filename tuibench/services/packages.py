@@ -32,7 +32,7 @@ _DISCONNECTED = re.compile(
     r"connection error:|confirming the ssl certificate|Max retries exceeded|\bConnectionError\b|ReadTimeoutError:|"
     r"Could not fetch URL \S+: timed out"
 )
-"""Lines of a connection that failed for good: a retry that pip announces may have succeeded."""
+"""Lines that pip prints after its last attempt has failed; an announced retry may have succeeded."""
 _PIP_OPTIONS = ("--no-input", "--disable-pip-version-check")
 _PIP_DEFAULTS = {"PIP_RETRIES": "1", "PIP_DEFAULT_TIMEOUT": "20"}
 """Used unless the user has set them: by default pip waits a minute for an index that cannot be reached."""
@@ -51,7 +51,7 @@ class NoSuchWheel(Exception):
 class Installer:
     """Runs pip for one order.
 
-    Its processes hold the lock too, so that pip of a killed command keeps the installation locked.
+    pip inherits the lock: if tuibench is killed while pip runs, no other command changes the installation.
     """
 
     def __init__(
@@ -203,9 +203,9 @@ def read_failure(lines: Sequence[str], logged: str, order: InstallOrder) -> Exce
         return EngineError("index_refused", **given, status=int(refused[1] or refused[2]))
     if not order.wheels and _DISCONNECTED.search(text):
         return EngineError("index_unreachable", engine=order.id, text=_connection(text))
-    if none := re.search(r"satisfies the requirement (\S+?)(?:[=<>~!].*?)? \(from versions: (.*?)\)", text):
-        known = () if none[2] == "none" else tuple(none[2].split(", "))
-        return NoSuchWheel(none[1], known)
+    if missing := re.search(r"satisfies the requirement (\S+?)(?:[=<>~!].*?)? \(from versions: (.*?)\)", text):
+        known = () if missing[2] == "none" else tuple(missing[2].split(", "))
+        return NoSuchWheel(missing[1], known)
     if not order.wheels and "Retrying (" in text:
         return EngineError("index_unreachable", engine=order.id, text=_connection(text))
     return EngineError("pip_failed", **given, text=_cause(lines))

@@ -16,8 +16,8 @@ from tuibench.worker.drive import Outcome, Ready
 from tuibench.worker.loading import Share, near_cpus
 from tuibench.worker.sync import rotate
 
-Turn = AbstractContextManager[Any]
-"""Lets one request at a time pass, or any."""
+NodeLock = AbstractContextManager[Any]
+"""A lock for one request at a time on a node, or a null context for engines that need none."""
 EMULATED = "emulated"
 """Kind of streams whose requests this module distributes."""
 
@@ -29,10 +29,10 @@ class Balance:
         self._busy = [0] * nodes
         self._lock = threading.Lock()
 
-    def take(self, last: int) -> int:
-        """Begin a request on the node with the fewest; on `last`, where the caller is, if several have as few."""
+    def take(self, current: int) -> int:
+        """Begin a request on the node with the fewest; on a tie prefer `current`, the node of the caller."""
         with self._lock:
-            node = min(range(len(self._busy)), key=lambda one: (self._busy[one], one != last, one))
+            node = min(range(len(self._busy)), key=lambda one: (self._busy[one], one != current, one))
             self._busy[node] += 1
         return node
 
@@ -46,9 +46,9 @@ class Client:
     """One thread that sends one request after the other."""
 
     def __init__(
-        self, ready: Ready, sessions: Sequence[Session], balance: Balance, turns: Sequence[Turn], home: int
+        self, ready: Ready, sessions: Sequence[Session], balance: Balance, locks: Sequence[NodeLock], home: int
     ) -> None:
-        self._ready, self._sessions, self._balance, self._turns = ready, sessions, balance, turns
+        self._ready, self._sessions, self._balance, self._locks = ready, sessions, balance, locks
         self._node = home
         self._keep: list[object] = []
 
@@ -67,7 +67,7 @@ class Client:
             if node != self._node:
                 self._move(node)
             try:
-                with self._turns[node]:
+                with self._locks[node]:
                     next(rotations[node])()
             finally:
                 self._balance.give_back(node)
@@ -90,17 +90,17 @@ def drive(ready: Ready) -> Outcome:
     before = isolation.count_threads() - ready.shares[0].threads + 1
     sessions = [ready.session, *(_load(ready, share) for share in ready.shares[1:])]
     isolation.pin_process(job.cpus)
-    # A pool of OpenMP belongs to the thread that calls: requests at the same time would each compute on all cores.
-    has_own_pools = "threads" not in ready.engine.capabilities.stream_kinds
-    turns: list[Turn] = [threading.Lock() if has_own_pools else nullcontext() for _ in sessions]
+    # Each calling thread has a pool of OpenMP on all cores, so only one request at a time may run on a node.
+    pool_per_caller = "threads" not in ready.engine.capabilities.stream_kinds
+    locks: list[NodeLock] = [threading.Lock() if pool_per_caller else nullcontext() for _ in sessions]
     balance, alone = Balance(len(sessions)), isolation.count_threads()
-    clients = [Client(ready, sessions, balance, turns, index % len(sessions)) for index in range(job.streams)]
+    clients = [Client(ready, sessions, balance, locks, index % len(sessions)) for index in range(job.streams)]
     driven = streams.ThreadStreams([client.make for client in clients])
     crowd = max(1.0, job.streams / len(sessions))
     try:
-        # Clients beyond one per node wait for the engine; they are none of its threads.
+        # Clients beyond one per node only wait, so they are not counted.
         threads = isolation.count_threads() - before - (job.streams - len(sessions))
-        if has_own_pools:
+        if pool_per_caller:
             threads = _pool_threads(sessions, (isolation.count_threads() - alone) // job.streams)
         ready.enter_timed(latency_ns, crowd)
         outcome = streams.measure_streams(
@@ -121,7 +121,7 @@ def drive(ready: Ready) -> Outcome:
 
 
 def _pool_threads(sessions: Sequence[Session], counted: int) -> int:
-    """Return the threads that compute at a time: those of one client per node, as the engine tells or as counted."""
+    """Return how many threads compute at the same time, with one client per node."""
     told = [session.read_back().threads for session in sessions]
     return sum(counted if one is None else one for one in told)
 

@@ -43,7 +43,7 @@ def row_of(*numbers: HeadlineNumber, **facts: Any) -> BenchmarkRow:
             row_of(failure=Failure("signal", "load", error_text("boom"), "SIGSEGV"), more_failures=2),
             "died by SIGSEGV in load: boom", "",
         ),
-        (row_of(SYNC, verdict=FASTER), "ov faster: 15 % less p50 latency", "0.7"),
+        (row_of(SYNC, verdict=FASTER), "ov faster: 15 % less time", "0.7"),
         (row_of(SYNC, verdict=replace(FASTER, kind="equivalent")), "ov, ort equivalent (±2 %)", "0.7"),
         (row_of(SYNC, verdict=replace(FASTER, kind="undecided")), "undecided", "0.7"),
         (row_of(SYNC, verdict=replace(FASTER, kind=None)), "1.92 ms @16×1", "0.7"),

@@ -53,10 +53,10 @@ _ASKED = (
     ),
     Setting(
         "what_if", "--what-if FORM",
-        "int8: also time each heavy layer alone in INT8; pruned (deepsparse): also measure zeros in one operator,"
-        " and in one of the ten heaviest layers, at a time", "off",
+        "int8: also time each heavy layer alone in INT8; pruned (deepsparse): also measure with zeros in each operator"
+        " alone, then in each of the ten heaviest layers alone", "off",
         kind=kinds.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
-        place=Place("  what if", hint="each heavy layer in INT8; DeepSparse: with zeros"),
+        place=Place("  what if", hint="heavy layers: INT8, or zeros (DeepSparse)"),
     ),
 )  # fmt: skip
 

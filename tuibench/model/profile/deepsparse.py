@@ -59,19 +59,26 @@ class DeepSparseTimer:
             found = copied.call(_LAYERS, tell)
             rows = _rows_of(copied, found, False)
             us = sum(row.us for row in rows if not set(nodes).isdisjoint(row.nodes))
-            return replace(_point(zeros, found, rows), part_ms=us / 1000)
+            return replace(_point(zeros, found, rows), part_ms=us * _fastest(found, rows) / 1000)
 
 
 def _point(zeros: float, found: Mapping[str, Any], rows: Sequence[KernelRow]) -> PrunedPoint:
+    factor = _fastest(found, rows)
     operators: dict[str, float] = {}
     for row in rows:
-        operators[row.op] = operators.get(row.op, 0.0) + row.us / 1000
-    time = Estimate(found["us"] / 1000, n=found["runs"], reason=Reason("one_process"))
+        operators[row.op] = operators.get(row.op, 0.0) + row.us * factor / 1000
+    time = Estimate(found["least_us"] / 1000, n=found["runs"], reason=Reason("one_process"))
     return PrunedPoint(zeros, time, operators, found["load_ms"])
 
 
+def _fastest(found: Mapping[str, Any], rows: Sequence[KernelRow]) -> float:
+    """Return the factor from mean times of layers to the fastest run, which other processes disturbed least."""
+    whole = sum(row.us for row in rows)
+    return float(found["least_us"]) / whole if whole else 1.0
+
+
 def write_zeros(path: Path, weights: Collection[str], share: float) -> None:
-    """Change a model file: its smallest weights of these names become zeros."""
+    """Change a model file: in tensors of these names, the share of values that are nearest to zero becomes zero."""
     model, reader = onnx.load(path, load_external_data=False), WeightReader(path)
     layers = [layer for layer in find_layers(model.graph) if layer.weight in weights and layer.reason is None]
     tensors = [(layer.root.constant, layer) for layer in layers]
@@ -190,7 +197,7 @@ class _Rows:
         self._row = [first if row == last else row for row in self._row]
 
     def spread(self, handed: Sequence[int], to_reader: bool) -> None:
-        """Give each other moving node to the layer of ONNX Runtime in its place, else to the layer before or behind it.
+        """Give each remaining node that depends on the input to ONNX Runtime's layer in its place, else to a neighbour.
 
         Nodes of subgraphs belong to the row of the node around them.
         """

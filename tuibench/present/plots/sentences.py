@@ -58,7 +58,7 @@ def _sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequenc
     if lines:
         yield from _extremes(lines[0], selection.metric)
         yield from _shape_of(lines[0], selection)
-        yield from _last_step(lines[0], selection.axis)
+        yield from _last_step(lines[0], selection)
     for other in lines[1:]:
         yield from _ratio(lines[0], other, selection, comparisons)
     for line in lines:
@@ -211,13 +211,15 @@ def _growth(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
     yield Sentence("growth", f"time grows as {last.name}^{power:.2f}, {first.value} to {last.value}")
 
 
-def _last_step(line: Line, axis: str) -> Iterator[Sentence]:
-    """Give the change of the last step: in items/s, or in time over shapes."""
+def _last_step(line: Line, selection: Selection) -> Iterator[Sentence]:
+    """Give the change of the last step: in items/s, or in the time that is shown over shapes."""
     known = [point for point in line.points if point.throughput.value]
     if len(known) < 2:
         return
-    before, last = known[-2:]
-    if axis == "shape":
+    axis, (before, last) = selection.axis, known[-2:]
+    if axis == "shape" and selection.metric in LESS_IS_BETTER:
+        what, ratio = "time", relative(last.estimate, before.estimate)
+    elif axis == "shape":
         what, ratio = "time", relative(before.throughput, last.throughput)
     else:
         what, ratio = "items/s", relative(last.throughput, before.throughput)

@@ -88,7 +88,9 @@ class PerformanceView(ProfileView[LayerRow]):
         hidden = {column.title for column in COLUMNS} - {column.title for column in self.columns}
         shares = {point.zeros for point in whole_points(self.profile)}
         measured = [kind for kind, zeros in PRUNED_TYPES.items() if zeros in shares]
-        self.kinds = (*(kind for kind in SUMMARY_TYPES if kind not in hidden), *measured)
+        # Times that were measured with zeros replace those that are estimated from other layers.
+        usual = [kind for kind in SUMMARY_TYPES if kind not in hidden and not (measured and kind == PRUNED)]
+        self.kinds = (*usual, *measured)
         self.sorts = tuple(title for title in _SORTS if title not in hidden)
 
     # Model
