@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,3 +59,31 @@ def test_runner_death_by_any_signal_is_reported(tmp_path: Path, number: int, nam
         refused(TuibenchError, "ended_unplanned", why=because("runner_killed", signal=name)),
     ):
         run.result()
+
+
+class Stopped(BaseException):
+    """Ends a command, as a signal does."""
+
+
+def test_signal_while_the_journal_is_read_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    taken: list[str] = []
+    with started(tmp_path / "run", "true", b"\n") as run:
+        read = [{"ev": "note", "seq": number} for number in range(3)]
+
+        def read_and_end() -> list[dict[str, Any]]:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return read
+
+        monkeypatch.setattr(run._follower, "read", read_and_end)
+        monkeypatch.setattr(run.replay, "take", lambda event: taken.append(event["ev"]))
+        before = signal.signal(signal.SIGTERM, stop)
+        try:
+            with pytest.raises(Stopped):
+                run.read()
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        monkeypatch.undo()
+    assert taken.count("note") == 3

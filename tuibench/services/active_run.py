@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from tuibench.services.detached_runner import directory_error, send_request
 __all__ = ["ActiveRun", "Event", "RunObserver", "display_names", "ending_code", "settle_samples"]
 """Names that the shell needs for a run that it follows, started here or elsewhere."""
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 0.25
 _END_S = 1.5
 _SAVE_S = 15.0
@@ -114,7 +116,12 @@ class ActiveRun(RunObserver):
         if not self.kept and self._held is None:
             # The runner may be killed: keep the directory until its measurements are shown.
             self._held = hold_scratch(self.run_dir)
-        return [event for event in super().read(each) if int(event["seq"]) >= self._first_seq]
+        # A signal that ends this command in the middle would lose what was read.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+        try:
+            return [event for event in super().read(each) if int(event["seq"]) >= self._first_seq]
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _note_break(self) -> None:
         """Set an end if the journal has none; only the runner writes the journal itself."""
