@@ -252,7 +252,7 @@ def _with_zeros(plan: ProfilePlan, costs: CostProfile | None, asked: ProfileSpec
     """Add the shares of zeros that the engine pretends: each compiles the model again."""
     words = (*plan.words, f"the model with {len(IMPOSED)} shares of zeros")
     if plan.seconds is None or costs is None:
-        return replace(plan, words=words)
+        return replace(plan, words=words, seconds=None)
     each_s = _SHARE_S + costs.parameters * _COMPILE_S + min(asked.runs, _SHARE_RUNS) * (each_ms or 0.0) / 1e3
     products = Counter(node.op for node in costs.nodes if node.macs and PRUNED in asked.what_if)
     parts = len(products) + min(MOST_PRUNED, products.total())
