@@ -106,6 +106,21 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     return {"points": to_plain(points)}
 
 
+def drift(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `drift` {base, new, bundle, run_dir, is_generated}: the difference of two models' outputs on a bundle."""
+    from tuibench.model.drift import measure_drift
+    from tuibench.model.reference_run import ReferenceRun
+    from tuibench.worker.bundle import read_bundle
+
+    base, new = (ReferenceRun(str(request[side]), request["run_dir"]) for side in ("base", "new"))
+    return measure_drift(
+        lambda feed: base.run(feed, True),
+        lambda feed: new.run(feed, True),
+        read_bundle(request["bundle"]),
+        is_generated=bool(request["is_generated"]),
+    )
+
+
 def adapt(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `adapt` {path, form, bundle?, target}: a copy of the model at `target`, in the form that an engine takes."""
     from pathlib import Path
@@ -326,6 +341,7 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
     "adapt": adapt,
+    "drift": drift,
     "engines": engines,
     "fetch": fetch,
     "hash": hash_files,
@@ -344,6 +360,7 @@ _IMPORTS = {
     "inspect": "tuibench.model.inspection",
     "prepare": "tuibench.model.preparation",
     "adapt": "tuibench.model.adaptation",
+    "drift": "tuibench.model.reference_run",
     "cost": "tuibench.model.cost.count",
     "weights": "tuibench.model.loss.change",
     "loss": "tuibench.model.loss.sweep",

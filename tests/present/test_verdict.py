@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tuibench.core.reason import Reason, Verdict, because
+from tuibench.core.reason import Drift, Reason, Verdict, because
 from tuibench.core.scenario import THROUGHPUT
-from tuibench.present.verdict import verdict_sentence, verdict_words
+from tuibench.present.verdict import drift_words, verdict_sentence, verdict_words
 
 BARS = (because("outputs_differ", engine="\x1b"), Reason("different_times"))
 
@@ -88,3 +89,34 @@ def test_exchanged_operands_have_the_opposite_verdict() -> None:
     assert (turned.kind, turned.base, turned.new, turned.ratio) == ("slower", "new", "old", 2.0)
     assert (turned.low, turned.high) == (1.25, 4.0)
     assert turned.turned() == found
+
+
+DRIFT = Drift("a", "b", 1, {}, 8, True, sqnr_db=31.4, max_abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "outputs drift: SQNR 31 dB on 8 generated samples, which is no accuracy check: give --inputs"),
+        ({"max_abs": 0.0, "sqnr_db": None}, "outputs are equal on 8 generated samples"),
+        ({"sqnr_db": None, "is_generated": False}, "outputs drift: at most 0.500 apart on 8 samples"),
+        (
+            {"is_generated": False, "same_top": 99, "rows": 100},
+            "outputs drift: SQNR 31 dB, same top class in 99 of 100 rows (at least 94.5 %) on 8 samples",
+        ),
+        ({"reason": Reason("models_unread")}, "outputs not compared: one of the models could not be read"),
+    ],
+)
+def test_drift_is_told_with_its_samples(changes: dict[str, Any], said: str) -> None:
+    assert drift_words(replace(DRIFT, **changes)) == said
+
+
+def test_sentence_of_two_models_ends_with_their_drift() -> None:
+    found = Verdict("faster", 0.5, 0.49, 0.51, 5, "fp32.onnx", "int8.onnx", drift=DRIFT)
+    assert verdict_sentence(found) == (
+        "int8.onnx is 2.00× as fast as fp32.onnx [1.96, 2.04]"
+        "; outputs drift: SQNR 31 dB on 8 generated samples, which is no accuracy check: give --inputs"
+    )
+    assert verdict_sentence(found, brief=True) == "int8.onnx is 2.00× as fast as fp32.onnx"
+    barred = replace(found, kind=None, drift=replace(DRIFT, reason=BARS[1]), reasons=(BARS[1],))
+    assert verdict_sentence(barred).endswith("no verdict: measured at different times")

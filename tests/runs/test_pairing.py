@@ -7,7 +7,7 @@ import pytest
 
 from tests.runs.execution_data import execution, result
 from tuibench.core.cell import CellResult, Execution
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Drift, Reason, because
 from tuibench.runs.comparison import compare_cells
 
 NAMES = {"a" * 64: "fp32.onnx", "b" * 64: "int8.onnx"}
@@ -54,6 +54,20 @@ def test_models_are_compared_with_the_first_without_a_verdict() -> None:
     verdict = comparison.verdict
     assert (verdict.kind, verdict.base, verdict.new) == (None, "fp32.onnx", "int8.onnx")
     assert verdict.reasons == (Reason("models_differ"),)
+
+
+def test_models_get_a_verdict_if_their_outputs_were_compared() -> None:
+    base, new = result(), result(model_sha256="b" * 64)
+    told = {base.key: rounds(2e6), new.key: rounds(1e6)}
+    asked = base.asked
+    drift = Drift(asked.model_sha256, "b" * 64, asked.batch, asked.dims, 8, True, sqnr_db=31.0, max_abs=0.1)
+    (found,) = compare_cells([base, new], told, NAMES, drifts=(drift,))
+    assert (found.verdict.kind, found.verdict.drift, found.verdict.reasons) == ("faster", drift, ())
+    barred = replace(drift, reason=Reason("models_unread"))
+    (found,) = compare_cells([base, new], told, NAMES, drifts=(barred,))
+    assert (found.verdict.kind, found.verdict.reasons) == (None, (Reason("models_unread"),))
+    (found,) = compare_cells([base, new], told, NAMES, drifts=(replace(drift, batch=64),))
+    assert found.verdict.reasons == (Reason("models_differ"),)
 
 
 def test_streams_are_compared_by_time_per_item() -> None:

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from tuibench.core.scenario import LATENCY
-from tuibench.core.value import TEXT, dataclass
+from tuibench.core.value import ADDED_LATER, TEXT, dataclass
 
 LEGACY_TEXT = "told"
 """Code of a sentence of an older version or of another program; its only field is `text`."""
@@ -106,6 +106,30 @@ def upgrade_end(reason: Reason | None) -> Reason | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Drift:
+    """The difference between the outputs of two models that got the same samples."""
+
+    base: str
+    new: str
+    """Checksums of the models."""
+    batch: int | None
+    dims: dict[str, int]
+    samples: int
+    is_generated: bool
+    """True if tuibench made the samples, which says nothing about accuracy."""
+    sqnr_db: float | None = None
+    """Power of the base's outputs / power of the difference, in dB; None for equal outputs, or ones without power."""
+    max_abs: float | None = None
+    """Largest difference of two finite values; None without one."""
+    cosine: float | None = None
+    same_top: int | None = None
+    """Rows whose largest output is the same class; None for generated samples, and for outputs without classes."""
+    rows: int = 0
+    reason: Reason | None = field(default=None, metadata=TEXT)
+    """Why there are no numbers."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The comparison of two operands: ratio is new / base in time, with its 95 % interval."""
 
@@ -130,6 +154,8 @@ class Verdict:
     """Reasons against a verdict."""
     told: str = ""
     """The sentence of a record that lacks the facts above."""
+    drift: Drift | None = field(default=None, metadata=ADDED_LATER | {"sparse": True})
+    """The difference of the outputs, if the operands are two models."""
 
     def turned(self) -> Verdict:
         """Return the verdict with the operands exchanged."""

@@ -33,7 +33,7 @@ class Comparison:
             return data
         why, named = data.get("why_no_verdict"), data.get("base_name")
         facts = {name: data[name] for name in ("ratio", "low", "high", "n", "metric")}
-        facts |= {name: data[name] for name in ("margin", "more_pairs", "more_s") if name in data}
+        facts |= {name: data[name] for name in ("margin", "more_pairs", "more_s", "drift") if name in data}
         facts |= {"kind": data["verdict"], "base": named or "", "new": data.get("new_name") or ""}
         # Comparisons that name their operands have every fact of their sentence.
         facts |= {"reasons": [why] if why else [], "told": "" if named else data.get("sentence", "")}

@@ -201,6 +201,7 @@ def comparison_values(found: Comparison) -> dict[str, Any]:
         "base_name": found.verdict.base,
         "new_name": found.verdict.new,
         "sentence": verdict_sentence(found.verdict),
+        "drift": to_plain(found.verdict.drift, export_words) if found.verdict.drift is not None else None,
     }
 
 

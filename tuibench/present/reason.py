@@ -27,7 +27,7 @@ from tuibench.core.reason import (
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, size
-from tuibench.present.amount import elsewhere_words
+from tuibench.present.comparison_reason import COMPARISON_WORDS
 from tuibench.present.error.control import state_words
 from tuibench.present.error.phrase import PHRASES
 from tuibench.present.error.run import holder_words
@@ -382,6 +382,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     # Activities of a run
     "inspecting": "inspecting {model}",
     "making_inputs": "making inputs for {model}",
+    "comparing_outputs": "comparing the outputs of {base} and {new}",
     "making_part": _making,
     # Ends and states of a run
     ERROR: "{text}",
@@ -440,6 +441,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "rebooted": "the machine was rebooted",
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",
     "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
+    **COMPARISON_WORDS,
     **PROFILE_WORDS,
     **STORE_WORDS,
     **PHRASES,
@@ -471,26 +473,6 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "other_type": "type {type} instead of {expected}",
     "nothing_finite": "but every output is NaN or infinite",
     "nan_on_one_side": "NaN or infinity on one side only",
-    # Two operands
-    "operand_without_value": "one operand has no value",
-    "operand_without_interval": "one operand has no interval",
-    "operand_without_time": "no execution of one operand has a time",
-    "operand_too_short": "{count} of at least {least} executions of one operand",
-    "operand_failed": "{name}: {why}",
-    "operand_unmeasured": "{name}: {status}: {why}",
-    "pooled_only": "of all iterations together",
-    "different_times": "measured at different times",
-    "models_differ": "the models differ, and their outputs were not compared with each other",
-    "outputs_unchecked": "outputs of {engine} were not checked",
-    "ran_in_engine_inside": lambda fields: f"{show(fields['engine'], 60)} {elsewhere_words(fields['engine'])}",
-    "outputs_differ": "outputs of {engine} differ from the reference",
-    "settings_differ": "{name}: {base} against {new}",
-    "settings_unknown": "content of the model, precision, pinning and inputs of one operand are unknown",
-    "shared_host": "{name} was measured concurrently with another benchmark",
-    "mixed_sessions": "{name} was measured in sessions under unequal conditions",
-    "machine_unknown": lambda fields: (
-        f"unknown machine of {show(fields['name'])}" + (f", by {show(fields['tool'])}" if fields["tool"] else "")
-    ),
     # Results of other tools
     "drain_counted": "{tool} includes the drain, so the steady rate is unknown",
     "cpu_time_untold": "{tool} does not record the CPU time",

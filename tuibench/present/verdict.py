@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tuibench.core.reason import Verdict
+import math
+
+from tuibench.core.reason import Drift, Verdict
 from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.text import show
-from tuibench.core.units import seconds
-from tuibench.present.reason import all_words
+from tuibench.core.units import count_of, seconds, short
+from tuibench.present.reason import all_words, reason_words
+from tuibench.stats.interval import least_share
 
 FACTOR = 2.0
 """From this factor on a change is shown as a factor, below it as a percentage."""
@@ -15,7 +18,29 @@ _MAX_CHARS = 500
 
 
 def verdict_sentence(found: Verdict, *, brief: bool = False) -> str:
-    """Return the sentence of a comparison, safe to print; `brief` omits intervals, for narrow lists."""
+    """Return the sentence of a comparison, safe to print; `brief` omits intervals and drift, for narrow lists."""
+    drift = "" if brief or found.drift is None or found.drift.reason is not None else f"; {drift_words(found.drift)}"
+    return _sentence(found, brief) + drift
+
+
+def drift_words(found: Drift) -> str:
+    """Return how far the outputs of two models are from each other."""
+    if found.reason is not None:
+        return f"outputs not compared: {reason_words(found.reason, _MAX_CHARS)}"
+    samples = count_of(found.samples, "generated sample" if found.is_generated else "sample")
+    if found.max_abs == 0:
+        return f"outputs are equal on {samples}"
+    parts = [f"SQNR {found.sqnr_db:.0f} dB"] if found.sqnr_db is not None else []
+    parts += [f"at most {short(found.max_abs)} apart"] if found.sqnr_db is None and found.max_abs is not None else []
+    if found.same_top is not None and found.rows:
+        # Rounded down, as a bound is.
+        least = math.floor(least_share(found.same_top, found.rows) * 1000) / 10
+        parts.append(f"same top class in {found.same_top} of {count_of(found.rows, 'row')} (at least {least:.1f} %)")
+    words = f"outputs drift: {', '.join(parts) or 'no numbers to compare'} on {samples}"
+    return f"{words}, which is no accuracy check: give --inputs" if found.is_generated else words
+
+
+def _sentence(found: Verdict, brief: bool) -> str:
     if found.told:
         return show(found.told, _MAX_CHARS)
     base, new, margin = show(found.base), show(found.new), f"{found.margin * 100:g} %"

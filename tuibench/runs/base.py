@@ -161,6 +161,7 @@ class BaseRun(ABC):
             cells=to_plain(cells),
             models=to_plain(prepared.models),
             points=to_plain(prepared.points),
+            drifts=to_plain(prepared.drifts),
             seed=self.setup.seed,
             inputs_sha256=inputs_sha256,
         )

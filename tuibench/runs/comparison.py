@@ -17,9 +17,10 @@ from tuibench.core.cell import (
     metric_of,
     ran_elsewhere,
 )
+from tuibench.core.drift import find_drift
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, Names, describe, model_name, names_by_sha256, varying_axes
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Drift, Reason, because
 from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide
 from tuibench.core.scenario import find
 from tuibench.core.text import show
@@ -42,11 +43,16 @@ def without_axis(asked: Asked, axis: str) -> str:
     return replace(asked, model_sha256="", version="").key
 
 
-def bars_between(base: CellResult, new: CellResult, axis: str) -> tuple[Reason, ...]:
-    """Return reasons against a verdict because of unequal work; `axis` is the requested difference."""
+def bars_between(base: CellResult, new: CellResult, axis: str, drift: Drift | None = None) -> tuple[Reason, ...]:
+    """Return reasons against a verdict because of unequal work; `axis` is the requested difference.
+
+    Two models are compared if their outputs are, too, however far they drift.
+    """
     bars: list[Reason] = []
-    if axis == "model":
+    if axis == "model" and drift is None:
         bars.append(Reason("models_differ"))
+    elif drift is not None and drift.reason is not None:
+        bars.append(drift.reason)
     for cell in (base, new):
         check, engine = cell.check, cell.asked.engine
         if check is None or check.state == "unchecked":
@@ -78,6 +84,7 @@ def compare_cells(
     names: Names,
     *,
     pair_s: float | None = None,
+    drifts: Sequence[Drift] = (),
 ) -> tuple[Comparison, ...]:
     """Compare each cell with the first engine and with the first model at equal settings, in the order of `cells`."""
     able = measured(cells)
@@ -89,9 +96,16 @@ def compare_cells(
             continue
         # A cell repeated in another I/O class may share no round with its base.
         shared = not {number for number, _ in left.logs}.isdisjoint(number for number, _ in right.logs)
-        bars, metric = bars_between(base, new, axis), metric_of(base)
-        found.append(compare(left, right, interleaved=shared, bars=bars, metric=metric, pair_s=pair_s))
+        drift = _drift_of(base, new, drifts) if axis == "model" else None
+        bars, metric = bars_between(base, new, axis, drift), metric_of(base)
+        comparison = compare(left, right, interleaved=shared, bars=bars, metric=metric, pair_s=pair_s)
+        found.append(replace(comparison, verdict=replace(comparison.verdict, drift=drift)) if drift else comparison)
     return tuple(found)
+
+
+def _drift_of(base: CellResult, new: CellResult, drifts: Sequence[Drift]) -> Drift | None:
+    old, other = base.asked, new.asked
+    return find_drift(drifts, old.model_sha256, other.model_sha256, old.batch, old.dims)
 
 
 def _pairs(cells: Sequence[CellResult]) -> Iterator[tuple[CellResult, CellResult, str]]:

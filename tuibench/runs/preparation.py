@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.drift import reason_against
 from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary, Point, Reference
-from tuibench.core.reason import Failure, Reason, because
+from tuibench.core.reason import Drift, Failure, Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.supervision import Bounds
@@ -25,6 +26,8 @@ class Prepared:
 
     models: list[ModelSummary] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
+    drifts: list[Drift] = field(default_factory=list)
+    """Differences of the outputs of further models from those of the first."""
     hung: dict[str, Reason] = field(default_factory=dict)
     """Maps a point id to the error message; ONNX Runtime is not tried again."""
 
@@ -72,7 +75,45 @@ class Preparation:
                 points = [_failed_point(index, error)]
             prepared.models.append(summary)
             prepared.points += points
+        prepared.drifts += self._drifts(prepared)
         return prepared
+
+    def _drifts(self, prepared: Prepared) -> Iterator[Drift]:
+        """Yield how far the outputs of each further model are from those of the first, at each size of the inputs."""
+        for index, new in enumerate(prepared.models[1:], 1):
+            base = prepared.models[0]
+            if base.sha256 == new.sha256:
+                continue
+            against = reason_against(base, new) if self._spec.check else Reason("not_asked_for")
+            others = {
+                (point.batch, *sorted(point.dims.items())): point for point in prepared.points if point.model == index
+            }
+            for point in prepared.points:
+                other = others.get((point.batch, *sorted(point.dims.items())))
+                if point.model == 0 and other is not None and point.bundle and other.bundle:
+                    yield self._drift(base, new, point, against)
+
+    def _drift(self, base: ModelSummary, new: ModelSummary, point: Point, against: Reason | None) -> Drift:
+        generated = self._spec.inputs.file is None
+        drift = Drift(base.sha256, new.sha256, point.batch, point.dims, 0, generated, reason=against)
+        if against is not None:
+            return drift
+        self._tell(because("comparing_outputs", base=base.path, new=new.path))
+        request: dict[str, Any] = {
+            "base": base.path,
+            "new": new.path,
+            "bundle": point.bundle,
+            "run_dir": str(self._run_dir),
+        }
+        request |= {"is_generated": generated, "memory_bytes": self._memory_bytes, "parent": os.getpid()}
+        limit, log = self._bounds.limit_s("first", None), self._log(f"drift-{point.id}")
+        try:
+            answer = self._call("drift", request, timeout_s=limit, stop=self._stop, log_path=log)
+        except (ChildDeath, TuibenchError) as error:
+            if self._bounds.over:
+                raise
+            return replace(drift, reason=because("drift_failed", why=error.reason))
+        return replace(drift, **answer)
 
     def _inspect(self, index: int) -> ModelSummary:
         source = self._spec.models[index]

@@ -11,7 +11,7 @@ from tuibench.core.cell import Cell, CellResult, Execution, Pooled
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.reason import FINISHED_ON_REQUEST, MAX_TIME, Failure, Reason, because, upgrade_end
+from tuibench.core.reason import FINISHED_ON_REQUEST, MAX_TIME, Drift, Failure, Reason, because, upgrade_end
 from tuibench.core.record import strictly
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.schema import NEWEST, require_form, require_kind
@@ -22,7 +22,7 @@ from tuibench.runs.track import Done, Track, count_cells, new_tracks, pool, summ
 from tuibench.stats.interval import log_interval
 
 _MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
-_SPEC, _EXECUTION = strictly(BenchmarkSpec), strictly(Execution)
+_SPEC, _EXECUTION, _DRIFTS = strictly(BenchmarkSpec), strictly(Execution), strictly(tuple[Drift, ...])
 _FAILURE, _POOLED, _REASON = strictly(Failure), strictly(Pooled), strictly(Reason)
 
 
@@ -59,6 +59,8 @@ class Replay:
         self.points: tuple[Point, ...] = ()
         self.warnings: list[Reason] = []
         self.tracks: dict[str, Track] = {}
+        self.drifts: tuple[Drift, ...] = ()
+        """Differences between the outputs of the models."""
         self.waiting: dict[str, Any] = {}
         """The run's place in the queue; empty once it measures."""
         self.latest: dict[str, Any] = {}
@@ -202,6 +204,7 @@ class Replay:
 
     def _on_plan(self, event: dict[str, Any]) -> None:
         self.models, self.points, cells = _read_plan(event)
+        self.drifts = _DRIFTS(event.get("drifts") or [])
         self.inputs_sha256 = event.get("inputs_sha256")
         self.tracks = new_tracks(cells)
 

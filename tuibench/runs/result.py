@@ -34,7 +34,7 @@ def _with_cells(replay: Replay, frame: RunResult) -> RunResult:
     rounds = {t.cell.key: [(d.round, d.execution) for d in t.done] for t in replay.tracks.values()}
     names = display_names(replay)
     pair_s = 2 * sum(replay.walls_s) / len(replay.walls_s) if replay.walls_s else None
-    comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
+    comparisons = compare_cells(cells, rounds, names, pair_s=pair_s, drifts=replay.drifts)
     return replace(
         frame,
         cells=cells,

@@ -114,3 +114,11 @@ def log_interval(values: Sequence[float], scale: float = 1.0, confidence: float 
         return Estimate(value, n=count, reason=because("too_few_executions", count=count, least=LEAST))
     half = half_width(logs, confidence)
     return Estimate(value, math.exp(center - half) * scale, math.exp(center + half) * scale, count)
+
+
+def least_share(count: int, of: int) -> float:
+    """Return the lower end of Wilson's 95 % interval of a share, of at least one trial."""
+    share, z = count / of, normal_quantile(0.975)
+    middle = share + z * z / (2 * of)
+    half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return max(0.0, (middle - half) / (1 + z * z / of))

@@ -200,7 +200,7 @@ def test_verdict_in_the_form_of_the_store_is_refused() -> None:
 def test_fields_that_came_later_may_be_missing() -> None:
     older = copied(EXPORTS["run"])
     names = {name for kind, name in later_fields(checks) if kind == "ExportedComparison"}
-    assert len(names) == 5
+    assert len(names) == 6
     for name in names:
         del older["tuibench"]["comparisons"][0][name]
     assert problem_of(older) is None

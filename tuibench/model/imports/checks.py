@@ -17,7 +17,7 @@ from tuibench.core import result as run
 from tuibench.core.cell import CellResult, Estimate, Execution
 from tuibench.core.engine import IO_CLASSES
 from tuibench.core.errors import UsageError
-from tuibench.core.reason import LEGACY_TEXT, Failure, Reason, Verdict, because
+from tuibench.core.reason import LEGACY_TEXT, Drift, Failure, Reason, Verdict, because
 from tuibench.core.record import upgraded
 from tuibench.core.result import RunResult
 from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, MAX_S, SIZE, Range, holds
@@ -136,6 +136,7 @@ class ExportedComparison:
     margin: float = dataclasses.field(default=0.0, metadata=ADDED_LATER)
     more_pairs: int | None = dataclasses.field(default=None, metadata=ADDED_LATER)
     more_s: float | None = dataclasses.field(default=None, metadata=ADDED_LATER)
+    drift: Drift | None = dataclasses.field(default=None, metadata=ADDED_LATER)
 
 
 _EMPTY: Mapping[str, Any] = {"code": LEGACY_TEXT, "fields": {"text": ""}}
