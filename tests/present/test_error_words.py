@@ -13,6 +13,7 @@ from tuibench.core import errors as core_errors
 from tuibench.core import reason as core_reason
 from tuibench.present import reason as reason_module
 from tuibench.present import store as store_module
+from tuibench.present.comparison_reason import COMPARISON_WORDS
 from tuibench.present.error.phrase import PHRASES
 from tuibench.present.error.tables import HINTS, MESSAGES, TABLES
 from tuibench.present.profile.reason import PROFILE_WORDS
@@ -109,7 +110,7 @@ def test_every_code_has_one_entry() -> None:
     tables = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
     (table,) = (node for node in tables if None in node.keys)  # the one that takes in the others
     own = [key for key in table.keys if key is not None]
-    assert len(own) + sum(map(len, (PROFILE_WORDS, STORE_WORDS, PHRASES, MESSAGES))) == len(_WORDS)
+    assert len(own) + sum(map(len, (COMPARISON_WORDS, PROFILE_WORDS, STORE_WORDS, PHRASES, MESSAGES))) == len(_WORDS)
 
 
 def test_templates_of_errors_name_given_fields() -> None:
