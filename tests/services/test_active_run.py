@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,7 +75,7 @@ def test_signal_while_the_journal_is_read_loses_nothing(tmp_path: Path, monkeypa
         read = [{"ev": "note", "seq": number} for number in range(3)]
 
         def read_and_end() -> list[dict[str, Any]]:
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
             return read
 
         monkeypatch.setattr(run._follower, "read", read_and_end)

@@ -1,4 +1,4 @@
-"""How far the outputs of one model are from those of another on the same samples."""
+"""Drift between the outputs of two models, and the reasons why they cannot be compared."""
 
 from __future__ import annotations
 
