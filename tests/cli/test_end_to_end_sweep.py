@@ -84,7 +84,7 @@ def test_several_models_are_compared_with_the_first(shell: Shell, folder: Path) 
     assert document["comparisons"][1]["ratio"] == pytest.approx(1.0, rel=0.1)
     assert all(c["interleaved"] for c in document["comparisons"])
     drifts = [c["drift"] for c in document["comparisons"]]
-    assert [(one["samples"], one["is_generated"], one["reason"]) for one in drifts] == [(8, True, None)] * 2
+    assert [(one["samples"], one["is_generated"], one["reason"]) for one in drifts] == [(8, True, "")] * 2
     assert all(one["max_abs"] > 0 and one["sqnr_db"] < 20 for one in drifts), "the weights are drawn anew"
 
 
