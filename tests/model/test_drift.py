@@ -38,12 +38,16 @@ def test_opposite_outputs_have_a_negative_cosine() -> None:
     assert drift(X, -X)["cosine"] == pytest.approx(-1.0)
 
 
-def test_values_that_are_not_finite_are_left_out() -> None:
+def test_values_that_are_no_finite_floats_are_counted_where_they_differ() -> None:
     spoiled = X.copy()
     spoiled[0, 0] = math.nan
     found = drift(X, spoiled)
-    assert (found["max_abs"], found["sqnr_db"]) == (0.0, None)
-    assert drift(X, np.full_like(X, math.inf))["max_abs"] is None
+    assert (found["max_abs"], found["sqnr_db"], found["differing"]) == (0.0, None, 2)
+    assert drift(spoiled, spoiled)["differing"] == 0, "NaN on both sides"
+    endless = drift(X, np.full_like(X, math.inf))
+    assert (endless["max_abs"], endless["differing"]) == (None, 8)
+    assert drift(np.array([1, 2]), np.array([1, 3]))["differing"] == 2
+    assert drift(X, X[:1])["differing"] == 8
 
 
 def test_top_class_is_compared_on_own_data_only() -> None:

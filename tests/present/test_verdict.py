@@ -99,6 +99,10 @@ DRIFT = Drift("a", "b", 1, {}, 8, True, sqnr_db=31.4, max_abs=0.5)
     [
         ({}, "outputs drift: SQNR 31 dB on 8 generated samples, which is no accuracy check: give --inputs"),
         ({"max_abs": 0.0, "sqnr_db": None}, "outputs are equal on 8 generated samples"),
+        (
+            {"max_abs": 0.0, "sqnr_db": None, "differing": 2, "is_generated": False},
+            "outputs drift: 2 values not comparable as numbers on 8 samples",
+        ),
         ({"sqnr_db": None, "is_generated": False}, "outputs drift: at most 0.500 apart on 8 samples"),
         (
             {"is_generated": False, "same_top": 99, "rows": 100},

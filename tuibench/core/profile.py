@@ -252,6 +252,8 @@ IMPOSED = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95)
 """Shares of zeros at which an engine that computes with them is measured."""
 MOST_PRUNED = 10
 """Number of the heaviest layers that are measured with zeros one at a time."""
+PRUNED_RUNS = 10
+"""Most runs of one share of zeros; there are many shares, and they have no interval."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,11 +122,18 @@ class Drift:
     max_abs: float | None = None
     """Largest difference of two finite values; None without one."""
     cosine: float | None = None
+    differing: int = 0
+    """Values that differ and are left out above: NaN or infinite on one side, no floats, or of another shape."""
     same_top: int | None = None
     """Rows whose largest output is the same class; None for generated samples, and for outputs without classes."""
     rows: int = 0
     reason: Reason | None = field(default=None, metadata=TEXT)
     """Why there are no numbers."""
+
+    @property
+    def is_equal(self) -> bool:
+        """True if all values are equal."""
+        return self.reason is None and not self.max_abs and not self.differing
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ class Sums:
     other: float = 0.0
     product: float = 0.0
     max_abs: float | None = None
+    differing: int = 0
     same_top: int | None = None
     rows: int = 0
     samples: int = 0
@@ -33,11 +34,16 @@ class Sums:
         self.samples += 1
         for name, expected in base.items():
             left, right = np.asarray(expected), np.asarray(new[name])
-            if left.dtype.kind != "f" or left.shape != right.shape:
+            if left.shape != right.shape:
+                self.differing += max(left.size, right.size)
+                continue
+            if left.dtype.kind != "f" or right.dtype.kind != "f":
+                self.differing += int((left != right).sum())
                 continue
             left, right = left.astype(np.float64), right.astype(np.float64)
             finite = np.isfinite(left) & np.isfinite(right)
             self._add(left[finite], right[finite])
+            self.differing += int((~finite & (left != right) & ~(np.isnan(left) & np.isnan(right))).sum())
             if left.ndim == 2 and left.shape[1] > 1 and self._classes in (None, name):
                 self._classes = name
                 self.same_top = (self.same_top or 0) + int((left.argmax(axis=1) == right.argmax(axis=1)).sum())
@@ -62,6 +68,7 @@ class Sums:
             "is_generated": is_generated,
             "sqnr_db": 10 * math.log10(self.signal / self.noise) if has_noise else None,
             "max_abs": self.max_abs,
+            "differing": self.differing,
             "cosine": self.product / both if both > 0 else None,
             "same_top": None if is_generated else self.same_top,
             "rows": 0 if is_generated else self.rows,

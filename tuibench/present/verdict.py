@@ -28,15 +28,16 @@ def drift_words(found: Drift) -> str:
     if found.reason is not None:
         return f"outputs not compared: {reason_words(found.reason, _MAX_CHARS)}"
     samples = count_of(found.samples, "generated sample" if found.is_generated else "sample")
-    if found.max_abs == 0:
+    if found.is_equal:
         return f"outputs are equal on {samples}"
     parts = [f"SQNR {found.sqnr_db:.0f} dB"] if found.sqnr_db is not None else []
-    parts += [f"at most {short(found.max_abs)} apart"] if found.sqnr_db is None and found.max_abs is not None else []
+    parts += [f"at most {short(found.max_abs)} apart"] if found.sqnr_db is None and found.max_abs else []
+    parts += [f"{count_of(found.differing, 'value')} not comparable as numbers"] if found.differing else []
     if found.same_top is not None and found.rows:
         # Rounded down, as a bound is.
         least = math.floor(least_share(found.same_top, found.rows) * 1000) / 10
         parts.append(f"same top class in {found.same_top} of {count_of(found.rows, 'row')} (at least {least:.1f} %)")
-    words = f"outputs drift: {', '.join(parts) or 'no numbers to compare'} on {samples}"
+    words = f"outputs drift: {', '.join(parts)} on {samples}"
     return f"{words}, which is no accuracy check: give --inputs" if found.is_generated else words
 
 

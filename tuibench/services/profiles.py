@@ -12,7 +12,17 @@ from tuibench.core import engine
 from tuibench.core.cell import Asked, p50_latency
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.ids import short_id
-from tuibench.core.profile import IMPOSED, INT8, LOSS, MOST_PRUNED, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.profile import (
+    IMPOSED,
+    INT8,
+    LOSS,
+    MOST_PRUNED,
+    PERFORMANCE,
+    PRUNED_RUNS,
+    CostProfile,
+    LossProfile,
+    ProfileSpec,
+)
 from tuibench.core.profile_facts import WORST, count_layers, count_points, estimate_s
 from tuibench.core.scenario import PROFILED
 from tuibench.core.spec import EFFORTS, PRUNED, BenchmarkSpec, InputSettings, Limits, ModelSource
@@ -38,7 +48,7 @@ _ROOFS_S = 3.0
 _PROCESS_S = 1.0
 _ALONE_S, _MOST_ALONE = 0.7, 20
 _UNPROFILED_S = 1.0
-_SHARE_S, _COMPILE_S, _SHARE_RUNS = 1.0, 0.5e-6, 10
+_SHARE_S, _COMPILE_S = 1.0, 0.5e-6
 """Time of one share of zeros that an engine pretends, and added time per weight; measured up to 17 M weights."""
 _FLOPS_PER_CORE = 2e10
 """Estimated speed of a core, used if nothing of a model is measured yet."""
@@ -253,7 +263,7 @@ def _with_zeros(plan: ProfilePlan, costs: CostProfile | None, asked: ProfileSpec
     words = (*plan.words, f"the model with {len(IMPOSED)} shares of zeros")
     if plan.seconds is None or costs is None:
         return replace(plan, words=words, seconds=None)
-    each_s = _SHARE_S + costs.parameters * _COMPILE_S + min(asked.runs, _SHARE_RUNS) * (each_ms or 0.0) / 1e3
+    each_s = _SHARE_S + costs.parameters * _COMPILE_S + min(asked.runs, PRUNED_RUNS) * (each_ms or 0.0) / 1e3
     products = Counter(node.op for node in costs.nodes if node.macs and PRUNED in asked.what_if)
     parts = len(products) + min(MOST_PRUNED, products.total())
     return replace(plan, seconds=plan.seconds + (1 + parts) * len(IMPOSED) * each_s, words=words)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from tuibench.core.cell import Estimate
 from tuibench.core.engine import full_id, split_id
 from tuibench.core.errors import TuibenchError
-from tuibench.core.profile import PrunedPoint, ZeroEffect
+from tuibench.core.profile import PRUNED_RUNS, PrunedPoint, ZeroEffect
 from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
 from tuibench.engines.protocol import LayerOrder, PruningTimer
@@ -18,8 +18,6 @@ _SHARE = 0.9
 """The share by which engines are compared."""
 _WORTH = 0.9
 """Part of the dense time below which zeros are worth something."""
-_MOST_RUNS = 10
-"""Runs of one share; there are many shares, and they have no interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ Say = Callable[[PrunedPoint | None, float], None]
 
 def time_all(timer: PruningTimer, engine: str, order: LayerOrder, zeros: Sequence[float], say: Say) -> ZeroEffect:
     """Measure each share of zeros; one that the engine does not survive is a point without a time."""
-    order = replace(order, runs=min(order.runs, _MOST_RUNS))
+    order = replace(order, runs=min(order.runs, PRUNED_RUNS))
     found: dict[float, PrunedPoint] = {}
     for share in zeros:
         say(None, share)
@@ -52,7 +50,7 @@ def time_all(timer: PruningTimer, engine: str, order: LayerOrder, zeros: Sequenc
 
 def time_parts(timer: PruningTimer, order: LayerOrder, parts: Sequence[Part], say: Say) -> None:
     """Measure a copy for each part; one that the engine does not survive is a point without a time."""
-    order = replace(order, runs=min(order.runs, _MOST_RUNS))
+    order = replace(order, runs=min(order.runs, PRUNED_RUNS))
     for part in parts:
         say(None, part.zeros)
         try:
